@@ -14,7 +14,7 @@ import ast
 import functools
 import itertools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -35,7 +35,8 @@ class Step:
     check: Check | None = None
     tells_id: bool = False
     is_answer: bool = False
-    exercise: str = ""  # to which the student's code belongs
+    exercise: str = ""  # the next one that is called
+    answers: frozenset[str] = frozenset()  # the exercises for which it was typed
     cell: int = -1  # of the student's, of which this is a part
     is_restored: bool = False  # the student's notebook does not call this check here
 
@@ -99,21 +100,31 @@ class _Assembling:
         self._flush_head()
         self._catch_up(len(self.ours))
         self._judge_due()
-        return Assembly(tuple(_with_exercises(self.steps)), tuple(self.notes))
+        self._judge_where_typed()
+        return Assembly(tuple(self._with_exercises()), tuple(self.notes))
 
     # -- what each cell is ----------------------------------------------------------------------
 
     def _places(self) -> list[str]:
-        """Which of our cells each of theirs is; the first one counts, others are their own."""
+        """Which of our cells each of theirs is, by its id, else by what it holds.
+
+        The first one counts, others are their own.
+        """
+        named = {cell.id for cell, _ in self.cells if cell.id in self.index}
         taken: set[str] = set()
         places = []
         for cell, _ in self.cells:
-            place = cell.id if cell.id in self.index else self.sources.get(cell.source.strip(), "")
-            if not place and role_of_code(cell.source) is Role.STUDENT:
-                place = next((c.id for c in self.ours if c.role == Role.STUDENT), "")
+            place = cell.id if cell.id in named else self._alike(cell, named)
             places.append("" if place in taken else place)
             taken.add(place)
         return places
+
+    def _alike(self, cell: Cell, named: set[str]) -> str:
+        """The cell of ours that is like one without an id of ours, if no other has its id."""
+        place = self.sources.get(cell.source.strip(), "")
+        if not place and role_of_code(cell.source) is Role.STUDENT:
+            place = next((c.id for c in self.ours if c.role == Role.STUDENT), "")
+        return "" if place in named else place
 
     def _last_calls(self) -> dict[str, tuple[int, int]]:
         """Of each exercise, the cell and part in which it is called last."""
@@ -170,9 +181,9 @@ class _Assembling:
         is_id = ours.role == Role.STUDENT
         if not is_id and (is_same or ours.id not in self.done):
             self.steps.append(Step(ours.id, ours.source))
-        if is_id and ours.id not in self.done:
+        if is_id:
             self.steps.append(Step(ours.id, cell.source, is_students=True, tells_id=True))
-        elif not (is_same or is_id or runs_in_parts):
+        elif not (is_same or runs_in_parts):
             self.steps.append(Step(ours.id, cell.source, is_students=True))
         if not is_same and not is_id:
             self.notes.append(f"The cell {ours.id} was edited; ours ran first, then theirs.")
@@ -183,6 +194,7 @@ class _Assembling:
         name = place or cell.id or f"cell {number + 1}"
         if part.check is None:
             own = Step(name, part.source, is_students=True, is_answer=is_answer, cell=number)
+            own = replace(own, tells_id=self._tells_id(number))
             if not part.source.strip():
                 return
             in_head = not place and not any(p for p in self.places[:number])
@@ -192,6 +204,15 @@ class _Assembling:
                 self.steps.append(own)
         else:
             self._judge_call(number, part, part.check)
+
+    def _tells_id(self, number: int) -> bool:
+        """Is it one more cell with the id, below that of the sheet and above all that take it?"""
+        if role_of_code(self.cells[number][0].source) is not Role.STUDENT:
+            return False
+        takes = [e for e, (_, check) in self.checks.items() if "student" in check.arguments]
+        begun = {*takes, *(self.answers[exercise] for exercise in takes)}
+        last = (s for s in reversed(self.steps) if s.tells_id or {s.id, s.exercise} & begun)
+        return next(last, Step("", "")).tells_id
 
     def _flush_head(self) -> None:
         if self.head:
@@ -227,6 +248,16 @@ class _Assembling:
                 continue  # it will be due again
             self._judge(exercise)
 
+    def _judge_where_typed(self) -> None:
+        """What nobody calls is judged at the end too, if it was typed below our place for it."""
+        asking = self._asking()
+        for exercise in (name for name in self.checks if name not in self.last):
+            ours = [i for i, s in enumerate(self.steps) if s.check and s.exercise == exercise]
+            below = (s for s in self.steps[ours[-1] + 1 :] if s.is_students)
+            if any(exercise in self._answered(step, asking) for step in below):
+                self.done.discard(exercise)
+                self._judge(exercise)
+
     def _judge_call(self, number: int, part: Part, theirs: Check) -> None:
         """Judge it where the notebook calls it; the last call that comes to a verdict counts."""
         exercise, answer = theirs.exercise, self.answers[theirs.exercise]
@@ -260,6 +291,46 @@ class _Assembling:
         check = theirs._replace(arguments=(*theirs.arguments, *rest))
         return Step(key, part.source, check=check, exercise=theirs.exercise)
 
+    # -- what was typed for what ----------------------------------------------------------------
+
+    def _with_exercises(self) -> Iterator[Step]:
+        """The student's steps with the exercise that is called next, and those they answer."""
+        following, named, asking = "", [], self._asking()
+        for step in reversed(self.steps):
+            following = step.exercise or (step.is_students and self._named(step)) or following
+            if step.id or step.check:
+                own = step.is_students and not step.tells_id
+                step = replace(step, exercise=following) if own or step.check else step
+                answers = self._answered(step, asking) if step.is_students else frozenset()
+                named.append(replace(step, answers=answers))
+        return reversed(named)
+
+    def _named(self, step: Step) -> str:
+        """The first exercise that code of theirs names behind the word check."""
+        _, _, behind = step.source.partition("check")
+        return next((n for n in re.findall(r"[.\"']\s*(\w+)", behind) if n in self.checks), "")
+
+    def _answered(self, step: Step, asking: Mapping[str, set[str]]) -> frozenset[str]:
+        """The exercises that ask for what it makes, or whose cell it is; else the next one."""
+        asked = {exercise for name in bound(step.source) for exercise in asking.get(name, ())}
+        if step.is_answer and len(self.cells[step.cell][1]) == 1:
+            asked |= {exercise for exercise, key in self.answers.items() if key == step.id}
+        return frozenset(asked or {step.exercise})
+
+    def _asking(self) -> dict[str, set[str]]:
+        """By name, the exercise that is the first to ask for it, and those asked with it here."""
+        given = {name for c in self.ours if c.role != Role.ANSWER for name in bound(c.source)}
+        asking: dict[str, set[str]] = {}
+        for exercise, (_, check) in self.checks.items():
+            for name in _names(check) - given - {*asking}:
+                asking[name] = {exercise}
+        ours = {*asking} | given
+        calls = (part.check for _, parts in self.cells for part in parts if part.check)
+        for call in calls:
+            for name in _names(call) - ours:
+                asking.setdefault(name, set()).add(call.exercise)
+        return asking
+
     def _note_missing(self, exercise: str) -> None:
         answer = self.answers[exercise]
         if exercise not in self.done and answer not in self.places and not _pending(self.steps):
@@ -275,17 +346,6 @@ def _answers(ours: Sequence[Ours]) -> dict[str, str]:
         elif cell.role == Role.CHECK and (check := called_check(cell.source)):
             found[check.exercise] = last
     return found
-
-
-def _with_exercises(steps: Sequence[Step]) -> Iterator[Step]:
-    """The student's steps with the exercise to which each belongs: the next one that is called."""
-    following, named = "", []
-    for step in reversed(steps):
-        following = step.exercise or following
-        if step.id or step.check:
-            own = step.is_students and not step.tells_id
-            named.append(replace(step, exercise=following) if own or step.check else step)
-    return reversed(named)
 
 
 def _pending(steps: Sequence[Step]) -> bool:
@@ -318,10 +378,41 @@ def parts_of(source: str, exercises: Collection[str]) -> list[Part]:
 
     for place, (statement, check) in enumerate(zip(tree, checks, strict=True)):
         if check:
-            parts += code(place, tree[place - 1].end_lineno if place else 0)
+            parts += code(place, statement.lineno - 1)
             parts.append(Part(ast.get_source_segment(source, statement) or "", check))
             begun, first = statement.end_lineno, place + 1
     return [*parts, *code(len(tree), None)] if parts else [Part(source)]
+
+
+def bound(source: str) -> set[str]:
+    """The names that a cell makes, as far as can be told without running it."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a magic, for instance
+        return {*re.findall(r"^(?:%\w+ +|def +|class +)?(\w+) *(?:[(=:,]|$)", source, re.M)}
+    found: set[str] = set()
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        match node := waiting.pop():
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found.add(node.name)
+                inside = (n.names for n in ast.walk(node) if isinstance(n, ast.Global))
+                found.update(itertools.chain.from_iterable(inside))
+                continue
+            case ast.Name(id=name, ctx=ast.Store()):
+                found.add(name)
+            case ast.alias(name=name, asname=other):
+                found.add(other or name)
+        if not isinstance(node, ast.Lambda | ast.comprehension):  # which have names of their own
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def _names(check: Check) -> set[str]:
+    """The names that stand in the arguments of a call."""
+    texts = [*check.arguments, *(text for _, text in check.named)]
+    nodes = (node for text in texts for node in ast.walk(ast.parse(text, mode="eval")))
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 @functools.lru_cache(maxsize=500)

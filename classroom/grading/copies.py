@@ -165,12 +165,6 @@ def _parsed(source: str) -> ast.Module | None:
         return None
 
 
-def bound(source: str) -> set[str]:
-    """The names to which a cell gives values."""
-    tree = _parsed(source)
-    return _own_names(tree) if tree else set()
-
-
 def _own_names(tree: ast.Module) -> set[str]:
     """Names that an answer binds: its variables, parameters and helpers."""
     found = set()

@@ -105,8 +105,9 @@ def _outcome(
             raise
         return _problem(replace(blank, digest=""), "several workers were lost over it."), []
     graded = Graded.from_dict(answer["graded"])
-    if graded.written_id and not is_anothers(graded.written_id):
-        graded = _with_written_id(graded, answer.get("with written id", {}))
+    for other, results in answer.get("with other ids", {}).items():
+        if not is_anothers(other):
+            graded = _with_other_id(graded, other, results)
     known = {n: getattr(blank, n) for n in KNOWN_BEFORE}
     if answer.get("is_open"):  # something of ours went wrong: not final, the next run tries again
         known["digest"] = ""
@@ -115,14 +116,14 @@ def _outcome(
     return replace(graded, **known, notes=notes, by_hand=by_hand, results=results), answer["story"]
 
 
-def _with_written_id(graded: Graded, others: Mapping[str, dict]) -> Graded:
-    """Answers for the numbers of the id that was written count, where that is nobody else's."""
+def _with_other_id(graded: Graded, written: str, others: Mapping[str, dict]) -> Graded:
+    """Answers for the numbers of an id that was written count, where that is nobody else's."""
     results = []
     for result in graded.results:
         other = Result.from_dict(others[result.name]) if result.name in others else result
         if other.earned > result.earned:
             told = (
-                f"It counts with the numbers of the id {graded.written_id}, which the notebook "
+                f"It counts with the numbers of the id {written}, which the notebook "
                 f"has; with those of {graded.student_id} it earns {result.earned}."
             )
             other = replace(other, by_hand=(*other.by_hand, told))

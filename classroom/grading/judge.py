@@ -40,8 +40,9 @@ from selfcheck.units import declared
 from selfcheck.written import Written
 
 from ..roles import Check, Ours, called_check
-from . import behavior, copies, fingerprint
-from .assembly import Assembly, Step, assemble, in_our_order
+from . import behavior, fingerprint
+from .assembly import Assembly, Step, assemble, bound, in_our_order
+from .contents import BLANK
 from .flags import flags
 from .jobs import Job, Limits
 from .records import Graded, Result
@@ -62,6 +63,7 @@ TYPED_BELOW = (
     "Where the check stands there is no answer: it is typed below. Move that cell up, or call the "
     "check again behind it."
 )
+MISSING = re.compile(r"^name '(\w+)' is not defined")
 NO_VERDICT = (Outcome.NOT_ATTEMPTED, Outcome.UNCHECKED)
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
 NOBODYS_ID = (
@@ -142,7 +144,7 @@ class Judging:
         self.deadly: set[str] = set()  # what was asked for when the code ended
         self.unsigned: dict[str, tuple[Feedback, Submission]] = {}
         self.references: dict[str, dict] = {}
-        self.with_written_id: dict[str, Result] = {}
+        self.with_other_ids: dict[str, dict[str, Result]] = {}  # by id and exercise
         self.judged_last = ""
         self.loaded: list[str] = []  # the modules of the child that ran the solution
 
@@ -222,7 +224,7 @@ class Judging:
     def _step(self, there: Submission, place: int, step: Step) -> None:
         if step.check is None:
             self._run(there, place, step)
-            if place == self.ids.place:
+            if place in self.ids.places:
                 try:
                     self.ids.read(there)
                 except Gone as gone:  # what ran before has to answer for it
@@ -235,8 +237,18 @@ class Judging:
 
     def _is_open(self, exercise: str, place: int) -> bool:
         """Is it still to be judged at this step? What came before is not judged once more."""
+        if (
+            place < len(self.steps)
+            and self.steps[place].is_restored
+            and self._has_verdict(exercise)
+        ):
+            return False
         is_wanted = not self.job.only or exercise in self.job.only
         return is_wanted and self.judged_at.get(exercise, -1) < place
+
+    def _has_verdict(self, exercise: str) -> bool:
+        kept = self.results.get(exercise)
+        return kept is not None and kept.outcome not in NO_VERDICT
 
     def _call(self, place: int, exercise: str) -> int:
         """The place of a call that a cell made while it ran: behind all steps, one for each."""
@@ -356,9 +368,10 @@ class Judging:
             raise _Died(place, "took too long")
         self.judged_last = exercise.name
         if self._record(exercise, feedback, place, time.monotonic() - start):
-            self.with_written_id.pop(exercise.name, None)
-            if self.ids.other and feedback.earned < feedback.points:
-                self._judge_with_written_id(there, place, exercise, check)
+            for others in self.with_other_ids.values():
+                others.pop(exercise.name, None)
+            if feedback.earned < feedback.points:
+                self._judge_with_other_ids(there, place, exercise, check)
             self.unsigned[exercise.name] = (feedback, there)
         if self.job.verbose:
             source = self.steps[self._cell_of(place)[0]].source
@@ -399,19 +412,28 @@ class Judging:
         exercise.seed = seed_of(self.job.seed, exercise.name)
         return judged_once(exercise, *answers), [_shown(answer) for answer in answers]
 
-    def _judge_with_written_id(
+    def _judge_with_other_ids(
         self, there: Submission, place: int, exercise: Exercise, check: Check
     ) -> None:
-        """What the answer earns with the id that the notebook has; who is told decides."""
+        """What the answer earns with the ids that the notebook has; who is told decides.
+
+        Where no other place tells whose an id is, it is what the notebook showed, and no more.
+        """
         if not any(isinstance(kind, Student) for kind in exercise.kinds.values()):
             return
-        try:
-            with self.alarm.step():
-                feedback, _ = self._feedback(there, place, exercise, check, self.ids.other)
-        except Gone as gone:
-            raise _Died(place, str(gone)) from None
-        kept = self.results[exercise.name]
-        self.with_written_id[exercise.name] = replace(kept, **_as_result(feedback))
+        for other in self.ids.others():
+            try:
+                with self.alarm.step():
+                    feedback, _ = self._feedback(there, place, exercise, check, other)
+            except Gone as gone:
+                raise _Died(place, str(gone)) from None
+            kept = self.results[exercise.name]
+            if self.ids.true is not None:
+                with_it = replace(kept, **_as_result(feedback))
+                self.with_other_ids.setdefault(other, {})[exercise.name] = with_it
+            elif feedback.earned > kept.earned:
+                shown = (feedback.earned, feedback.points)
+                self.results[exercise.name] = replace(kept, shown=shown)
 
     def _bound(self, check: Check, exercise: Exercise, place: int) -> dict[str, str]:
         """The expression for each parameter: theirs, and ours where their call has none."""
@@ -427,7 +449,7 @@ class Judging:
         self, place: int, exercise: str, expression: str, error: Exception
     ) -> NotAttempted | Unreadable:
         """The expression has no value: not attempted, or there was an error."""
-        before = self._before(place, exercise)
+        before = self._typed(place, exercise)
         errors = [self.ran[p] for p in before if self.ran[p].trouble]
         blank = any((ran.error or {}).get("type") == "NotAttempted" for ran in errors)
         if blank or all(_is_empty(self.steps[p].source) for p in before):
@@ -437,21 +459,44 @@ class Judging:
         elif magics := [magic for p in before for magic in self.ran[p].magics]:
             says = f"{magics[0]} does nothing here, nor does what it holds; leave it out. So there "
             says += f"is no `{expression}`."
-        elif errors:
-            says = f"Your cell {errors[-1].trouble.rstrip('.')}. So there is no `{expression}`."
+        elif errors := self._failed_to_make(expression) or errors:
+            trouble = self._cause(errors[-1]).trouble.rstrip(".")
+            says = f"Your cell {trouble}. So there is no `{expression}`."
         else:
             says = f"`{expression}` has no value: {type(error).__name__}: {error}."
         return Unreadable(says)
 
+    def _failed_to_make(self, names: str) -> list[Ran]:
+        """The cells that were to make one of these names, and stopped at an error."""
+        wanted, ran = set(re.findall(r"\w+", names)), self.ran.items()
+        return [
+            r
+            for p, r in sorted(ran, key=lambda item: item[0])
+            if r.trouble and wanted & bound(self.steps[p].source)
+        ]
+
+    def _cause(self, ran: Ran) -> Ran:
+        """The first error of those that follow from one another, for want of a name."""
+        known = [ran]
+        while missing := MISSING.search(str((ran.error or {}).get("says", ""))):
+            earlier = self._failed_to_make(missing[1])
+            if not earlier or earlier[-1] in known:
+                break
+            known.append(ran := earlier[-1])
+        return ran
+
     def _before(self, place: int, exercise: str) -> list[int]:
-        """The places up to this one of the student's cells that belong to the exercise."""
+        """The places up to this one of the student's cells since the exercise before, and its."""
         number, _ = self._cell_of(place)
         ran = (p for p in range(number + 1) if self.steps[p].is_students and p in self.ran)
-        return [
-            p
-            for p in ran
-            if self.steps[p].exercise == exercise or self._shown(p, exercise) is not None
-        ]
+        return [p for p in ran if self.steps[p].exercise == exercise or self._is_of(p, exercise)]
+
+    def _typed(self, place: int, exercise: str) -> list[int]:
+        """Those of them in which its answer was typed, and not another one."""
+        return [p for p in self._before(place, exercise) if self._is_of(p, exercise)]
+
+    def _is_of(self, place: int, exercise: str) -> bool:
+        return exercise in self.steps[place].answers or self._shown(place, exercise) is not None
 
     def _settle(self, check: Check, says: str, place: int) -> None:
         exercise = self.exercises[check.exercise]
@@ -467,10 +512,12 @@ class Judging:
         number, is_called = self._cell_of(place)
         before, call = self._before(place, exercise.name), self.steps[number]
         troubles = [f"The cell {self.steps[p].id} {self.ran[p].trouble}" for p in before]
-        own = [self.steps[p].source for p in before]
-        if feedback.outcome is Outcome.NOT_ATTEMPTED and (below := self._typed_below(call, number)):
-            own.append(below.source)
-            feedback = _said(exercise, Outcome.UNCHECKED, TYPED_BELOW)
+        typed = self._typed(place, exercise.name)
+        own = [self.steps[p].source for p in typed]
+        if feedback.outcome is not Outcome.RIGHT and (below := self._below(exercise.name, number)):
+            own += below
+            if feedback.outcome is Outcome.NOT_ATTEMPTED:
+                feedback = _said(exercise, Outcome.UNCHECKED, TYPED_BELOW)
         if call.check and call.check != self.asked[exercise.name]:
             own.append(call.source)  # it has other arguments, and may hold the answer
         result = Result(
@@ -481,11 +528,11 @@ class Judging:
             ),
             seconds=round(seconds, 4),
             called=call.source[:200] if call.check else self.sources[exercise.name],
-            printed="".join(self.ran[p].printed for p in before)[:2000],
+            printed="".join(self.ran[p].printed for p in typed)[:2000],
             by_hand=tuple(self._about_answer(feedback, [*before, number])),
         )
         kept = self.results.get(exercise.name)
-        stands = kept is not None and self._stands(kept, result, number)
+        stands = self._has_verdict(exercise.name) and self._stands(result, number)
         if kept and stands:
             verdict = ("outcome", "earned", "says", "mistakes", "called", "seconds")
             result = replace(result, **{name: getattr(kept, name) for name in verdict})
@@ -496,31 +543,20 @@ class Judging:
         self.results[exercise.name], self.judged_at[exercise.name] = result, number
         return not stands
 
-    def _stands(self, kept: Result, result: Result, number: int) -> bool:
-        """Does an earlier verdict stand? Until the notebook itself calls the check again."""
-        if kept.outcome in NO_VERDICT:
-            return False
+    def _stands(self, result: Result, number: int) -> bool:
+        """Does an earlier verdict stand? Until a call in the notebook comes to another one."""
         step = self.steps[number]
         behind_error = any(
-            self.ran[p].trouble and self.steps[p].cell == step.cell
+            self.ran[p].trouble and self.steps[p].cell == step.cell >= 0
             for p in range(number)
             if p in self.ran
         )
-        return bool(step.check) and (
-            step.is_restored or behind_error or result.outcome in NO_VERDICT
-        )
+        return step.is_restored or behind_error or result.outcome in NO_VERDICT
 
-    def _typed_below(self, step: Step, place: int) -> Step | None:
-        """The cell below a check that gives a value to what it asks for, and to nothing else."""
-        check = step.check
-        if check is None:
-            return None
-        others = [one for one in self.asked.values() if one.exercise != check.exercise]
-        names = set(check.arguments) - {name for one in others for name in one.arguments}
-        for step in self.steps[place + 1 :]:
-            if step.is_students and not step.is_answer and names & copies.bound(step.source):
-                return step
-        return None
+    def _below(self, exercise: str, place: int) -> list[str]:
+        """What was typed for an exercise below the place where it is judged, and has no blank."""
+        below = (s for s in self.steps[place + 1 :] if s.is_students and exercise in s.answers)
+        return [step.source for step in below if BLANK not in step.source]
 
     def _about_answer(self, feedback: Feedback, places: list[int]) -> Iterator[str]:
         """What a person should know about this answer."""
@@ -607,16 +643,17 @@ class _Ids:
         self.written: str | None = None
         self.changed = ""
         self.called: str | None = ""
-        self.place = self._where(steps)
+        self.now: str | None = None  # what the last check that takes an id was called with
+        self.places = self._where(steps)
 
-    def _where(self, steps: tuple[Step, ...]) -> int | None:
-        """After the cell that tells the id; if that is lost, after all before the first answer."""
+    def _where(self, steps: tuple[Step, ...]) -> list[int]:
+        """After a cell that tells the id; if that is lost, after all before the first answer."""
         told = [i for i, step in enumerate(steps) if step.tells_id]
         if not told or steps[told[-1]].is_students or self.true is not None:
-            return told[-1] if told else None
+            return told
         first = next((i for i, step in enumerate(steps) if step.check), len(steps))
         answers = [i for i in range(first) if steps[i].is_answer]
-        return max(told[-1], (answers or [first])[0] - 1)
+        return [max(told[-1], (answers or [first])[0] - 1)]
 
     def read(self, there: Submission) -> None:
         """Read the id that the notebook has; where another one is true, put that in its place."""
@@ -627,12 +664,13 @@ class _Ids:
         if self.true is None or self.is_own:
             self.holds = self.written
         else:
-            there.run(f"student = {self.true!r}")
+            there.run(f"student = {self.holds!r}")
 
-    @property
-    def other(self) -> str | None:
-        """The id that the notebook has, where it is none of the student's."""
-        return self.written if self.true is not None and not self.is_own else None
+    def others(self) -> list[str]:
+        """The ids that the notebook has, at this check and where it tells one, if not theirs."""
+        told = (self.now,) if self.true is None else (self.now, self.written)
+        theirs = {_bare(self.holds), *self.own}
+        return [one for one in dict.fromkeys(told) if one is not None and _bare(one) not in theirs]
 
     @property
     def is_own(self) -> bool:
@@ -641,7 +679,7 @@ class _Ids:
 
     def at_a_check(self, written: Any) -> Any:
         """The id that holds, whatever stands in the notebook now."""
-        now = _spelled(written)
+        now = self.now = _spelled(written)
         if self.holds is None:
             return written
         if self.true is None and self.holds == HOMEWORK and now not in (None, HOMEWORK):
@@ -839,8 +877,11 @@ def judge(job: Job, sandbox: Sandbox, tell: Callable[[int], None] = lambda place
     if graded.earned < graded.points and not (judging.in_doubt or job.lost_at):
         graded = _better_in_our_order(graded, job, sandbox, tell)
     answer = {"graded": graded.as_dict(), "story": judging.story, "again": judging.in_doubt}
-    others = judging.with_written_id
-    answer["with written id"] = {name: other.as_dict() for name, other in others.items()}
+    others = judging.with_other_ids
+    answer["with other ids"] = {
+        written: {name: other.as_dict() for name, other in results.items()}
+        for written, results in others.items()
+    }
     if job.is_solution:
         answer["read"] = fingerprint.read_here([*judging.loaded, CHILD])
     return {**answer, "protection": sandbox.protection, "references": judging.references}

@@ -14,7 +14,7 @@ from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.queue import Queue
 from classroom.grading.submitted import submitted_cells
 from selfcheck.students.cli import main
-from tests.classroom.grading.making import notebook
+from tests.classroom.grading.making import graded, notebook
 from tests.places import SMALL
 
 pytestmark = pytest.mark.usefixtures("small_course")
@@ -206,6 +206,32 @@ GIVEN |= {
 }  # fmt: skip
 
 
+SHELL = "from IPython import get_ipython\nip = get_ipython()\n"
+GIVEN |= {
+    "another call that comes to no verdict": behind(
+        changed(), ("x", "r = check.running_sums(lambda x: 0)"), key="check-running-sums"
+    ),
+    "everything in one cell, one never checked": [
+        ("", "\n\n".join(source for _, source in changed(check_running_sums="")))
+    ],
+    "an id typed anew below the first": behind(
+        changed(student="student = 9999"), ("x", "student = 7"), key="check-running-sums"
+    ),
+    "another id above the sheet's": [("x", "student = 3"), *changed()],
+    "a shell that is imported": changed(
+        answer_even_sum=f"{SHELL}ip.run_line_magic('time', '{FIRST}')"
+    ),
+    "a shell that is given names": changed(
+        answer_even_sum=f"{SHELL}ip.push(dict(total=ip.ev('n * (n + 1)')))\n"
+        "ip.events.register('post_run_cell', print)"
+    ),
+    "a plot beside a shell": changed(
+        answer_even_sum=f"{SHELL}import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n"
+        f"{FIRST}"
+    ),
+}  # fmt: skip
+
+
 def as_format_3(cells):
     code = [
         {"cell_type": "code", "language": "python", "input": s, "outputs": []} for _, s in cells
@@ -348,6 +374,54 @@ def test_such_answers_come_first_in_the_review(run):
     first = [(place.student, place.exercise) for place in queue.places()[: len(LOST)]]
     queue.close()
     assert set(first) == {("shown, not given", "even_sum"), ("shown in part", "own_sums")}
+
+
+AT_THE_END = [cell for cell in changed() if not cell[0].startswith("check-")]
+CALLS = [source for key, source in changed() if key.startswith("check-")]
+CHECKED_AT_THE_END = {
+    "cell by cell": [*AT_THE_END, *(("", call) for call in CALLS)],
+    "in one cell": [*AT_THE_END, ("", "\n".join(CALLS))],
+    "in a function": [
+        *AT_THE_END,
+        ("", "def go():\n" + "".join(f"    print({call})\n" for call in CALLS) + "go()"),
+    ],
+    "without ids": [("", source) for _, source in AT_THE_END] + [("", call) for call in CALLS],
+    "as it should be": changed(),
+    "the first one again in between": behind(changed(), ("x", CHECK), key="answer-running-sums"),
+    "all in one cell": [("", "\n\n".join(source for _, source in changed()))],
+}
+
+
+@pytest.mark.parametrize("kind", CHECKED_AT_THE_END)
+def test_of_each_exercise_its_own_answer_is_shown_wherever_the_checks_stand(judge_process, kind):
+    grade, _ = graded(judge_process, CHECKED_AT_THE_END[kind], UNIT)
+    answers = {result.name: result.answer for result in grade.results}
+    typed = {"even_sum": FIRST, "running_sums": "np.cumsum", "square_sum": "squares = n * (n + 1)"}
+    for name, text in typed.items():
+        assert [other for other in typed if text in answers[other]] == [name], answers
+
+
+def test_what_stopped_at_an_error_was_attempted_wherever_it_is_checked(judge_process):
+    cells = [(key, "totale = nn") if key == "answer-even-sum" else (key, source)
+             for key, source in CHECKED_AT_THE_END["in one cell"]]  # fmt: skip
+    grade, _ = graded(judge_process, cells, UNIT)
+    (result,) = (r for r in grade.results if r.name == "even_sum")
+    assert (result.outcome, result.answer) == ("could not be checked", "totale = nn")
+    assert "raised NameError: name 'nn' is not defined. So there is no `total`" in result.says
+
+
+def test_of_errors_that_follow_from_one_another_the_first_is_told(judge_process):
+    cells = changed(student="student = input('id?')")
+    grade, _ = graded(judge_process, cells, UNIT)
+    (result,) = (r for r in grade.results if r.name == "own_sums")
+    assert result.says.startswith("Your cell raised EOFError: nobody is there to answer input()")
+
+
+def test_an_answer_below_the_last_check_is_shown_too(judge_process):
+    cells = behind(changed(answer_even_sum="total = n"), ("x", FIRST))
+    grade, _ = graded(judge_process, cells, UNIT)
+    (result,) = (r for r in grade.results if r.name == "even_sum")
+    assert (result.outcome, result.answer) == ("wrong", f"total = n\n\n{FIRST}")
 
 
 def test_what_was_typed_is_shown_wherever_it_was_typed(run):

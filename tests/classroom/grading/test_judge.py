@@ -8,7 +8,7 @@ from classroom.grading.judge import judged_once, seed_of
 from selfcheck.exercises import Judged
 from selfcheck.feedback import Feedback, Outcome
 from selfcheck.written import Written
-from tests.classroom.grading.making import earned, graded, solved
+from tests.classroom.grading.making import earned, graded, job_of, solved
 
 pytestmark = pytest.mark.usefixtures("small_course")
 
@@ -275,14 +275,27 @@ def test_another_id_is_replaced_and_the_student_is_told(judge_process):
     assert grade.notes[0].startswith("Your notebook used id 0; your number is 8")
 
 
-@pytest.mark.parametrize("true_id", [None, "mallory"])
-def test_an_id_that_changes_further_down_earns_nothing_and_is_told(judge_process, true_id):
+@pytest.mark.parametrize(("true_id", "shown"), [(None, (2, 2)), ("mallory", ())])
+def test_an_id_that_changes_further_down_earns_nothing_and_is_told(judge_process, true_id, shown):
     cells = {**solved(UNIT), "student": "student = 'mallory'"}
     cells["answer-own-sums"] = f"student = 'ada'\n{cells['answer-own-sums']}"
     grade, _ = graded(judge_process, cells, UNIT, student_id=true_id)
     assert grade.student_id == "mallory"
-    assert earned(grade)["own_sums"] == 0
+    (result,) = (result for result in grade.results if result.name == "own_sums")
+    assert (result.earned, result.shown) == (0, shown)  # with a list of ids, that decides
     assert "changed while it ran, from mallory to ada; mallory held" in grade.by_hand[0]
+
+
+@pytest.mark.parametrize(("sheets", "typed"), [("0", "7"), ("7", "8"), ("7", "7")])
+def test_where_an_id_is_known_the_others_that_the_notebook_has_are_tried_too(
+    judge_process, sheets, typed
+):
+    cells = {**solved(UNIT), "student": f"student = {sheets}"}
+    cells["answer-own-sums"] = f"student = {typed}\n{cells['answer-own-sums']}"
+    answer = judge_process.judged(job_of(cells, UNIT, student_id="ada"))
+    others = answer["with other ids"]
+    assert list(others) == list(dict.fromkeys([typed, sheets]))
+    assert [other["own_sums"]["earned"] for other in others.values()] == [2, 0][: len(others)]
 
 
 def test_the_id_of_nobody_is_told_to_the_student_and_is_no_look_by_hand(judge_process):
