@@ -46,7 +46,7 @@ class Contents:
         calls = {name for cell in cells for name in called_names(cell.source)}
         words = {word for cell in cells for word in words_of(cell.source)}
         held = {
-            unit: (len(own & ids), len(names & calls) or self._named(unit, names, words))
+            unit: (len(own & ids), max(len(names & calls), self._named(unit, names, words)))
             for unit, own, names in self._asked
         }
         best = max(held, key=lambda unit: (sum(held[unit]), unit == named), default="")

@@ -6,8 +6,9 @@ import os
 import pytest
 
 from classroom.grading.asked import Solutions
+from classroom.grading.contents import Contents
 from classroom.grading.submissions import find
-from classroom.grading.submitted import submitted_cells
+from classroom.grading.submitted import Cell, submitted_cells
 from selfcheck.files import CourseError
 from tests.classroom.grading.making import notebook, packed
 from tests.places import SMALL
@@ -262,3 +263,12 @@ def test_who_has_no_sheet_is_told_what_there_is(tmp_path):
     assert ada.problem == f"this is the lecture {UNIT}, not the exercises of {UNIT}."
     with pytest.raises(CourseError, match="no notebooks"):
         found(lay(tmp_path / "empty", {".hidden": b""}))
+
+
+def test_a_call_that_kept_its_name_hides_none_of_those_that_have_another():
+    cells = [
+        Cell("", "from small_course.checks import one as c\nfrom small_course import two"),
+        *(Cell("", call) for call in ("check.first(1)", "c.second(2)", "c.third(3)")),
+    ]
+    units = {"01_one": ["first", "second", "third"], "02_two": ["second", "third"]}
+    assert Contents(units).kind(cells).unit == "01_one"
