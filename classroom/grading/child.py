@@ -74,8 +74,9 @@ class Printed(io.TextIOBase):
         return "".join(self.parts) + (" …" if self.length > self.most else "")
 
 
-def _display(*_: Any, **__: Any) -> None:
+def _display(*_: Any, display_id: Any = None, **__: Any) -> Any:
     """What is shown in a notebook is shown nowhere here."""
+    return _Silent() if display_id else None
 
 
 def _ask(*_: Any) -> str:
@@ -237,6 +238,7 @@ class TimedPeer(Peer):
             raise TooSlow
 
 
+PROMPT = re.compile(r"\s*In ?\[\d+\]:")  # pasted with the cell; the rest would be an annotation
 SHOWN = ast.parse("get_ipython().shown", mode="eval").body  # which has the last value as `_`
 
 
@@ -257,12 +259,14 @@ def compiled(source: str, may_wait: bool = True) -> types.CodeType:
         return compile(tree, name, "exec", flags, dont_inherit=True)
 
     try:
-        return code(source)
+        if not PROMPT.match(source):
+            return code(source)
     except SyntaxError:
-        # 40 ms that only cells with magics have to spend
-        from IPython.core.inputtransformer2 import TransformerManager
+        pass
+    # 40 ms that only cells with magics have to spend
+    from IPython.core.inputtransformer2 import TransformerManager
 
-        return code(TransformerManager().transform_cell(source))
+    return code(TransformerManager().transform_cell(source))
 
 
 def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bool = True) -> None:
@@ -308,6 +312,10 @@ class Shell:
             return self._measured(_without_options(line))
         if name == "run" and os.path.isfile(line.strip()):
             return execute(Path(line.strip()).read_text(), self.user_ns, may_wait=False)
+        if name in ("env", "set_env") and (pair := re.match(r"(\w+)[\s=]+(.+)", line.strip())):
+            return os.environ.update({pair[1]: pair[2]})
+        if name == "pwd":
+            return os.getcwd()
         return self._swallow(f"%{name}", not self._is_harmless(name) and bool(line.strip()))
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
@@ -442,7 +450,9 @@ def child(wire: socket.socket, limits: dict, work: str, watch: Watch) -> None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(work)
         os.chdir(work)
-        os.environ["HOME"] = work
+        os.environ.update(HOME=work, USER="student")
+        if "matplotlib" in sys.modules:  # which is loaded already, and shows nothing
+            vars(sys.modules["matplotlib"])["use"] = lambda *_, **__: None
         sys.path.insert(0, work)  # as in a notebook, whose folder is on it
         serve_submission(wire, limits, watch)
     except BaseException:  # the judge hung up, or the student's code broke our own

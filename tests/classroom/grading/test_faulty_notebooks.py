@@ -225,6 +225,19 @@ GIVEN |= {
         answer_even_sum=f"{SHELL}ip.push(dict(total=ip.ev('n * (n + 1)')))\n"
         "ip.events.register('post_run_cell', print)"
     ),
+    "a prompt before it": changed(answer_even_sum=f"In [3]: {FIRST}"),
+    "a display that is changed": changed(
+        answer_even_sum=f"shown = display(1, display_id=True)\nshown.update(2)\n{FIRST}"
+    ),
+    "asked where it runs": changed(
+        answer_even_sum="import getpass, os\n%env ONE=1\n%set_env TWO 2\nwhere = %pwd\n"
+        "assert getpass.getuser() and os.path.isdir(where) and os.environ['TWO'] == '2'\n"
+        f"assert os.environ['ONE'] == '1'\n{FIRST}"
+    ),
+    "a window for plots": changed(
+        answer_even_sum="import matplotlib\nmatplotlib.use('TkAgg')\n"
+        f"import matplotlib.pyplot as plt\nplt.plot([1])\n{FIRST}"
+    ),
     "a plot beside a shell": changed(
         answer_even_sum=f"{SHELL}import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n"
         f"{FIRST}"
