@@ -5,7 +5,8 @@ deleted. An exercise is judged by the instructor's check where the student's not
 with the arguments of that call, as the scoreboard at home has it; where it is not called, behind
 its answer. What stands around such a call is the student's code and runs as that. Cells are found
 by their id; in a notebook that has lost its ids (some editors drop them), the calls
-`check.weights(...)` are the landmarks, and what stands before one belongs to it.
+`check.weights(...)` are the landmarks. A cell answers the exercises that ask for the names that it
+makes, wherever they are checked; one that makes none of these, the next one that is called.
 """
 
 from __future__ import annotations
