@@ -450,7 +450,7 @@ def child(wire: socket.socket, limits: dict, work: str, watch: Watch) -> None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(work)
         os.chdir(work)
-        os.environ.update(HOME=work, USER="student")
+        os.environ.update(HOME=work, LOGNAME="student")
         if "matplotlib" in sys.modules:  # which is loaded already, and shows nothing
             vars(sys.modules["matplotlib"])["use"] = lambda *_, **__: None
         sys.path.insert(0, work)  # as in a notebook, whose folder is on it
