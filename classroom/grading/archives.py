@@ -20,14 +20,20 @@ from pathlib import Path, PurePosixPath
 
 from selfcheck.files import CourseError
 
+from .names import is_notebook
+
 LARGEST = 100 << 20  # bytes; a notebook with all its pictures has a few hundred thousand
 LARGEST_ZIP = 200 << 20  # of a student's; within another zip it is read into memory
 LARGEST_INNER = 60 << 20
 MOST_FILES = 100_000  # of a class
-MOST_OF_ONE = 2_000  # files of one student
+MOST_OF_ONE = 2_000  # files of one student; of what is neither notebook nor zip, half as many
+MOST_ENTRIES = 100_000  # of a student's zips: a virtual environment alone may have 30,000
 LONGEST_NAME = 255  # of a file or folder: more than any disk holds
 DEEPEST = 3  # zips within zips
-HIDDEN = re.compile(r"^(\.|__MACOSX$|~\$|Thumbs\.db$|desktop\.ini$)")
+HIDDEN = re.compile(
+    r"^(\.|__MACOSX$|~\$|Thumbs\.db$|desktop\.ini$|\$RECYCLE\.BIN$|System Volume Information$"
+    r"|lost\+found$|@eaDir$|__pycache__$)"
+)
 Opened = Callable[[], AbstractContextManager[zipfile.ZipFile]]
 END_OF_ZIP, SMALLEST_ENTRY = b"PK\x05\x06", 46
 
@@ -48,6 +54,8 @@ class Share:
     """What one student's files may still cost the command that looks through them."""
 
     files: int = MOST_OF_ONE
+    others: int = MOST_OF_ONE // 2
+    entries: int = MOST_ENTRIES
     bytes: int = LARGEST_ZIP
 
     def take(self, size: int = 0) -> bool:
@@ -92,21 +100,30 @@ class Walk:
         for folder, folders, names in os.walk(self.source):
             place = Path(folder)
             above = place.relative_to(self.source).parts
-            folders[:] = sorted(
-                name
-                for name in folders
-                if not HIDDEN.search(name)
-                and not (place / name).is_symlink()
-                and self._wanted((*above, name))
-            )
-            for name in sorted(names):
+            seen = [n for n in folders if not HIDDEN.search(n) and self._wanted((*above, n))]
+            folders[:] = sorted(name for name in seen if not (place / name).is_symlink())
+            for name in sorted((*names, *(set(seen) - set(folders)))):
                 path = place / name
                 inner = PurePosixPath(path.relative_to(self.source).as_posix())
                 if HIDDEN.search(name) or not self._wanted(inner.parts):
                     continue
-                if path.is_symlink() or not path.is_file():
-                    continue  # a link could lead to somebody else's file
-                yield from self._file(inner, path)
+                if path.is_symlink():
+                    yield from self._link(inner)
+                elif path.is_file() and not self._is_one_of_many(inner):
+                    yield from self._file(inner, path)
+
+    def _link(self, inner: PurePosixPath) -> Iterator[Found]:
+        """Say that a student's folder or notebook is a link: it could lead to somebody else's."""
+        if is_notebook(inner.name) or inner.parts == self._whose(inner):
+            yield Found(inner, trouble="it is a link, and was not followed; put a copy there.")
+
+    def _is_one_of_many(self, path: PurePosixPath) -> bool:
+        """Is it one of very many files that nobody reads?"""
+        if is_notebook(path.name) or path.suffix.lower() == ".zip":
+            return False
+        share = self.share(path)
+        share.others -= 1
+        return share.others < 0
 
     def _file(self, inner: PurePosixPath, path: Path) -> Iterator[Found]:
         if not self.share(inner).take():
@@ -141,8 +158,7 @@ class Walk:
             return
         try:
             with opened() as file:
-                most = max(1, self.share(place).files)
-                if _entries_at_most(file) > 10 * most + 1000:
+                if _entries_at_most(file) > self.share(place).entries:
                     yield from self._used_up(place)
                     return
                 with zipfile.ZipFile(file) as archive:
@@ -150,6 +166,9 @@ class Walk:
         except (zipfile.BadZipFile, ValueError, OSError, struct.error, NotImplementedError):
             yield Found(place, trouble="the zip is damaged.")
             return
+        self.share(place).entries -= len(entries)
+        if not any(map(_parts, entries)):
+            yield Found(place, trouble="there is nothing in the zip.")
 
         @contextlib.contextmanager
         def again() -> Iterator[zipfile.ZipFile]:
@@ -166,9 +185,8 @@ class Walk:
         depth: int,
     ) -> Iterator[Found]:
         for entry in sorted(entries, key=lambda entry: entry.filename):
-            parts = entry.filename.replace("\\", "/").split("/")
-            parts = [part for part in parts if part not in ("", ".", "..")]
-            if entry.is_dir() or not parts or any(map(HIDDEN.search, parts)):
+            parts = _parts(entry)
+            if not parts:
                 continue
             if len(entry.filename) > 8 * LONGEST_NAME or max(map(len, parts)) > LONGEST_NAME:
                 short = PurePosixPath(*(part[:40] for part in parts[:4]))
@@ -177,6 +195,8 @@ class Walk:
                 continue
             inner = place.joinpath(*parts)
             is_zip = inner.suffix.lower() == ".zip"
+            if self._is_one_of_many(inner):
+                continue
             if not self.share(inner).take(entry.file_size if is_zip else 0):
                 yield from self._used_up(inner)
             elif not is_zip:
@@ -195,6 +215,13 @@ class Walk:
             self._told.add(whose)
             says = f"there are more than {MOST_OF_ONE} files, or too large ones; the rest "
             yield Found(PurePosixPath(*whose), trouble=f"{says}was passed over.")
+
+
+def _parts(entry: zipfile.ZipInfo) -> list[str]:
+    """The folders and the name of a file in a zip; none of what is hidden, or a folder."""
+    parts = entry.filename.replace("\\", "/").split("/")
+    parts = [part for part in parts if part not in ("", ".", "..")]
+    return [] if entry.is_dir() or any(map(HIDDEN.search, parts)) else parts
 
 
 def _entries_at_most(file: io.IOBase) -> int:
@@ -219,7 +246,9 @@ def _reader(archive: Opened, entry: zipfile.ZipInfo, most: int) -> Callable[[], 
             with archive() as opened, opened.open(entry) as file:
                 return file.read(most + 1)  # whatever the archive says about its size
         except Exception as error:  # each kind of compression has errors of its own
-            raise OSError(f"the zip is damaged here ({error})") from None
+            locked = "password" in str(error)
+            why = "the zip needs a password" if locked else f"the zip is damaged here ({error})"
+            raise OSError(why) from None
 
     return read
 
@@ -233,4 +262,4 @@ def _stamp(entry: zipfile.ZipInfo) -> float:
 
 
 def _too_large(size: int, most: int) -> str:
-    return f"the zip has {size >> 20} MB; {most >> 20} MB is the limit."
+    return f"the zip has {size >> 20} MB, the limit is {most >> 20}; unpack it into a folder."

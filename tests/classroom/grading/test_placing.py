@@ -208,8 +208,21 @@ def test_names_as_long_as_a_zip_can_have_them(tmp_path):
 
 
 def test_more_entries_than_anybody_needs(tmp_path):
-    found = with_bob(tmp_path, "eve/x.zip", zip_of(f"{n}.txt" for n in range(30_000)))
+    found = with_bob(tmp_path, "eve/x.zip", zip_of(f"{n}.ipynb" for n in range(3_000)))
     assert any(f"more than {MOST_OF_ONE} files" in line for line in found.unplaced)
+    found = with_bob(tmp_path, "eve/x.zip", zip_of(f"{n}" for n in range(100_000)))
+    assert any(f"more than {MOST_OF_ONE} files" in line for line in found.unplaced)
+
+
+@pytest.mark.parametrize("name", ["eve/x.zip", "eve/x.zip/course.zip"])
+def test_a_virtual_environment_beside_the_sheet_hides_nothing(tmp_path, name):
+    names = {f"env/{n}.py": b"" for n in range(5_000)}
+    data = packed({**names, "work/02_products.ipynb": notebook("eve")})
+    found = with_bob(
+        tmp_path, "eve/x.zip", data if "course" not in name else zip_of(["c.zip"], data)
+    )
+    assert {s.student for s in found.submissions} == {"bob", "eve"}
+    assert found.unplaced == ()
 
 
 def test_a_notebook_of_empty_cells(tmp_path):
@@ -230,6 +243,25 @@ def test_zips_within_zips_end(tmp_path):
     assert any("a zip so deep within others" in line for line in found.unplaced)
 
 
-def test_a_zip_that_is_none_is_told(tmp_path):
-    found = with_bob(tmp_path, "eve/x.zip", b"PK no zip at all")
-    assert "eve/x.zip: the zip is damaged." in found.unplaced
+def locked(data):
+    """The same zip as one that needs a password."""
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.index(mark) + place
+        data = data[:at] + bytes([data[at] | 1]) + data[at + 1 :]
+    return data
+
+
+@pytest.mark.parametrize("name", ["eve/x.zip", "eve.zip"])
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"PK no zip at all", ": the zip is damaged."),
+        (b"", ": the zip is damaged."),
+        (packed({}), ": there is nothing in the zip."),
+        (zip_of(["__MACOSX/x.ipynb"]), ": there is nothing in the zip."),
+        (locked(zip_of(["work.ipynb"])), "/work.ipynb: the zip needs a password."),
+    ],
+    ids=["none", "no bytes", "empty", "clutter", "password"],
+)
+def test_a_zip_of_which_nothing_can_be_read_is_told(tmp_path, name, data, told):
+    assert f"{name}{told}" in with_bob(tmp_path, name, data).unplaced
