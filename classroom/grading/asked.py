@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from selfcheck.files import CourseError
+from selfcheck.sealed import solved
 from selfcheck.units import listed
 
 from ..marks import without_solution
@@ -57,7 +58,7 @@ class Solutions:
     def contents(self) -> Contents:
         """What tells a sheet of a unit from a lecture and from other notebooks."""
         names = self.exercise_names()
-        return Contents(names, self._lectures, lambda unit: set(self.given(unit).values()))
+        return Contents(names, self._lectures, lambda u: set(self.given(u).values()), self._solved)
 
     def cells(self, unit: str) -> list[Cell]:
         """The code cells of a unit's solution."""
@@ -115,6 +116,10 @@ class Solutions:
         if unit not in self._read:
             self._read[unit] = solution_to_run(self._paths[unit])
         return self._read[unit]
+
+    def _solved(self, unit: str) -> set[str]:
+        """The sources of the code cells of a unit's solution as students read it afterwards."""
+        return {solved(cell.source).strip() for cell in self._solution(unit).notebook.cells}
 
     def _lectures(self) -> dict[str, set[str]]:
         """The sources of the code cells of all lectures."""

@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from ..roles import Role, id_of, parsed, role_of_code
 from .submitted import Cell
 
-UNREADABLE, UNTOUCHED, FEW_CALLS, WORKED_ON = range(1, 5)  # how much a file stands for an attempt
+UNREADABLE, OURS, UNTOUCHED, FEW_CALLS, WORKED_ON = range(1, 6)  # how much it is an attempt
 CALLED = re.compile(r"\bcheck\s*\.\s*(\w+)\s*\(")
 BLANK = "____"
 LONGEST = 200_000  # letters of a cell in which calls are looked for
@@ -39,6 +39,7 @@ class Contents:
     units: Mapping[str, Iterable[str]]  # the exercises of each
     lectures: Callable[[], Mapping[str, set[str]]] = dict  # sources of each lecture's code cells
     sheet: Callable[[str], set[str]] = lambda unit: set()  # sources of a unit's sheet as given out
+    solved: Callable[[str], set[str]] = lambda unit: set()  # of the solution that is shown later
 
     def kind(self, cells: Sequence[Cell], named: str = "") -> Kind:
         """What a notebook with these cells is; of two units alike, the one it is named after."""
@@ -62,7 +63,9 @@ class Contents:
         if by_id or by_call:
             few = not by_id and 2 * by_call < len(list(self.units[best]))
             rank = FEW_CALLS if few else WORKED_ON
-            return Kind(best, rank if self._is_worked_on(cells, best) else UNTOUCHED, also=also)
+            rank = rank if self._is_worked_on(cells, best) else UNTOUCHED
+            is_ours = rank == WORKED_ON and {c.source.strip() for c in cells} <= self.solved(best)
+            return Kind(best, OURS if is_ours else rank, also=also)
         return Kind(instead="a notebook without exercises of the course")
 
     @cached_property

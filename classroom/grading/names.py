@@ -11,41 +11,50 @@ from pathlib import PurePosixPath
 from selfcheck.units import meant
 
 Units = Mapping[str, Iterable[str]]
+DAY = r"20\d\d[-_]?[01]\d[-_]?[0-3]\d"  # a number like 20457781 is a student's
+TIME = r"(?:[T _-]*\d\d[-:.]?\d\d(?:[-:.]?\d\d)?)?(?!\d)"
+COPY = r"[ck][oó]p(?:y|ie|i[ao]?|ij?a)|копи[яі]|コピー|副本|복사본"
 AGAIN = re.compile(
-    r"(?:[-_ ](?P<number>\d{1,3})|[ _]?\((?P<copy>\d{1,3})\)|[ _-]\d{4}-?\d\d-?\d\d"
-    r"|[ _-](?:copy|final|checkpoint|new|fixed|solved|done|late|submitted|v(?=\d))\d*)$",
+    rf"(?:[-_ ](?P<number>\d{{1,3}})|[ _]?\((?:(?P<copy>\d{{1,3}})|[^()]*\b(?:{COPY})\b[^()]*)\)"
+    rf"|[ _-]{DAY}|(?: -)?[ _-](?:{COPY}|final|checkpoint|new|fixed|solved|done|late"
+    r"|submitted|v(?=\d))\d*)$",
     re.IGNORECASE,
 )
 BETWEEN = " _.\\-\u2013\u2014"  # a name and a unit; dashes of all lengths
 AROUND = " _.-\u2013\u2014()[]"  # a name
-COPY_OF = re.compile(r"(?:copy of|kopie von|copie de|copia de)\s+", re.IGNORECASE)
+COPY_OF = re.compile(
+    rf"(?:(?<![^\W_])(?:{COPY})[\s_]+(?:of|v[ao]n|d[aei]|a[fv])|(?:^|(?<= - ))(?:{COPY}))"
+    r"[\s_]+(?!\()",
+    re.IGNORECASE,
+)
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as some browsers save them
 COURSE_FOLDERS = {"exercises", "notebooks", "solutions"}
 NOBODYS = COURSE_FOLDERS | {"selfcheck", "classroom"}
 NO_OWNERS = re.compile(  # words that people put around the name of their own file
-    r"(?:(?:my|the|old|new|latest|last|final|first|second|copy|copies|original|fixed|done|clean|"
+    r"(?:my|the|old|new|latest|last|final|first|second|copy|copies|original|fixed|done|clean|"
     r"solved|solutions?|answers?|drafts?|backup|bak|work|working|wip|try|test|attempt|version|v|"
     r"exercises?|sheet|homework|hw|assignment|submission|submitted|lecture|notebook|re|tmp|"
-    r"completed?|corrected|updated?|edited|of|for|student|untitled|template|[ab])?[\W_\d]*)+",
+    r"completed?|corrected|updated?|edited|of|for|student(?![\W_]*\d)|untitled|template|[ab]"
+    rf"|[\W_]|\d{{1,4}}(?!\d)|{DAY}{TIME})*",  # longer numbers are ids
     re.IGNORECASE,
 )
 NO_STUDENTS = re.compile(  # folders of a class, of which none is a student
     r"(?:(?:late|on[ _-]?time|sections?|groups?|gruppen?|weeks?|class|labs?|tutorials?|batch|parts?"
-    r"|downloads?|submi(?:ssions?|tted)|abgaben?|hand[ _-]?ins?|homeworks?|hw|assignments?"
-    r"|exercises?|sheets?|files|autograded|feedback|source|release)[\W_\d]*)+(?:(?<=[\W_])[a-h])?",
+    r"|inbound|working|downloads?|submi(?:ssions?|tted)|abgaben?|hand[ _-]?ins?|homeworks?|hw"
+    r"|assignments?|exercises?|sheets?|files|autograded|feedback|source|release)[\W_\d]*)+(?:(?<=[\W_])[a-h])?",
     re.IGNORECASE,
 )
 ONCE_MORE = re.compile(  # what follows the name of somebody who hands in again
     r"[\W_]+(?:re[- _]?submi(?:ssion|t|tted)|late|v?\d|new|final|copy|retry|again|corrected)\W*$",
     re.IGNORECASE,
 )
-DATE = re.compile(r"\d{4}-?\d\d-?\d\d(?:[T _-]+\d\d[-:.]?\d\d(?:[-:.]?\d\d)?)?[ _-]+")
+DATE = re.compile(rf"(?<!\d){DAY}{TIME}[ _-]+")
 TOGETHER = re.compile(r"\s*[+&]\s*|[\s_]+(?:and|und|et)[\s_]+", re.IGNORECASE)
 TEXT_ENTRY = r"(?:text|link)\.html"
 # Each platform's names; a pattern for folders and zips, or for files, or for both.
 PLATFORMS = {
     "Moodle": re.compile(
-        r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.I
+        r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.I
     ),
     "nbgrader": re.compile(r"(?P<student>[^+]+)\+[^+]+\+(?P<when>[^+]+?)(?:\+[^+]*)?"),
     "Brightspace": re.compile(
@@ -58,10 +67,12 @@ PLATFORMS = {
     ),
     "Gradescope": re.compile(r"(?P<student>submission_(?P<id>\d{5,}))"),
     "Canvas": re.compile(
-        r"(?P<student>.+?)(?P<late>_late)?_(?P<id>\d+)_"
+        r"(?P<student>.+?)(?P<late>_late)?_(?!20\d\d_[01]?\d_[0-3]?\d(?!\d))(?P<id>\d+)_"
         rf"(?:\d+_(?P<file>.+)|(?P<entry>{TEXT_ENTRY}))", re.I
     ),
-    "Canvas, anonymous": re.compile(r"(?P<student>anon_[^_]{5})_\d+_(?P<file>.+)"),
+    "Canvas, anonymous": re.compile(
+        r"(?P<student>anon_[^_]{5})(?P<late>_LATE)?_\d+_(?P<file>.+)"
+    ),
     "Google Classroom": re.compile(r"(?P<student>.+?) - (?P<file>.+)"),
 }  # fmt: skip
 OF_FOLDERS = ("Moodle", "nbgrader", "Brightspace", "Blackboard", "Gradescope")
@@ -106,11 +117,12 @@ def owner(name: str, units: Units, is_folder: bool) -> Owner:
             return _of_platform(platform, found)
     student, unit = flat(stem, units)
     if student:
-        return Owner(student, named=unit)
+        in_full = flat(stem, units, numbered=True)[0]
+        return Owner(student, named=unit, in_full=in_full if in_full != student else "")
     if is_folder or is_zip:
         return Owner("" if stem.lower() in NOBODYS or unit_named(stem, units) else stem)
     found = PLATFORMS["Google Classroom"].fullmatch(stem)
-    if found and not unit_named(found["student"], units):
+    if found and not any(unit.lower() in found["student"].lower() for unit in units):
         return Owner(found["student"], named=found["file"])
     return Owner(named=name)
 
@@ -130,7 +142,7 @@ def _of_platform(platform: str, found: re.Match[str]) -> Owner:
     named = about.get("file") or about.get("entry") or ""
     stamp = _time(about.get("when") or "")
     in_full = f"{student}_{number}" if platform == "Brightspace" and number else ""
-    if "_" in (of := about.get("of") or ""):  # is it of the name, or of the assignment?
+    if of := about.get("of"):  # is its end of the name, or of the assignment?
         in_full = f"{of.rpartition('_')[2]}_{student}"
     platform = platform.partition(",")[0]
     return Owner(student, number, platform, bool(about.get("late")), named, stamp, in_full)
@@ -145,10 +157,16 @@ def _time(text: str) -> float:
     return 0.0
 
 
-def flat(stem: str, units: Units) -> tuple[str, str]:
+def _plain(stem: str, numbered: bool = False) -> str:
+    """A name without what stands around it in copies; `numbered` keeps a bare number at its end."""
+    while (found := AGAIN.search(stem)) and not (numbered and found["number"]):
+        stem = stem[: found.start()]
+    return COPY_OF.sub("", stem).strip()
+
+
+def flat(stem: str, units: Units, numbered: bool = False) -> tuple[str, str]:
     """`ada_01_sums`, `Ada - 01_sums` or `01_sums_ada` as ("ada", "01_sums")."""
-    while (shorter := COPY_OF.sub("", AGAIN.sub("", stem))) != stem:
-        stem = shorter
+    stem = _plain(stem, numbered)
     for unit in (unit for unit in units if unit.lower() in stem.lower()):
         copy = r"(?: \d{1,2}(?= - |_)| ?\(\d{1,3}\))?"  # `01_sums 1 - Ada`, as OneDrive counts
         for pattern in (
@@ -163,7 +181,7 @@ def flat(stem: str, units: Units) -> tuple[str, str]:
 
 def _name_in(text: str) -> str:
     """The name, without dates before it and words behind it: `Ada - hw` as `Ada`."""
-    name = DATE.sub("", text, count=1).strip(AROUND)
+    name = DATE.sub("", f"{text} ", count=1).strip(AROUND)
     while (shorter := name.rpartition(" - "))[0] and NO_OWNERS.fullmatch(shorter[2]):
         name = shorter[0].strip(AROUND)
     return name
@@ -171,8 +189,21 @@ def _name_in(text: str) -> str:
 
 def unit_named(stem: str, units: Units) -> str:
     """The unit by which a file is named; of a bare number, its content tells more."""
-    names = [name for name in (stem, AGAIN.sub("", stem)) if not name.isdecimal()]
+    names = [name for name in (stem, _plain(stem)) if not name.isdecimal()]
     return next(filter(None, (meant(name, units) for name in names)), "")
+
+
+def name_within(name: str, is_folder: bool, units: Units) -> str:
+    """Whom or what a name tells beside a unit, the course's folders and words around them."""
+    stem = name.removesuffix(".zip") if is_folder else split_name(name)[0]
+    found = Owner() if is_folder else owner(name, units, is_folder)
+    who = found.in_full or found.student
+    rest = stem
+    for unit in units:
+        rest = re.sub(re.escape(unit), " ", rest, flags=re.IGNORECASE)
+    if NO_OWNERS.fullmatch(who or rest) or unit_named(stem, units) or stem.lower() in NOBODYS:
+        return ""
+    return who or _plain(stem, numbered=True)
 
 
 def told_apart(names: Iterable[tuple[str, bool]], units: Units) -> Iterator[tuple[str, set[str]]]:
@@ -180,13 +211,25 @@ def told_apart(names: Iterable[tuple[str, bool]], units: Units) -> Iterator[tupl
 
     The empty platform is that of people who write name and unit.
     """
-    owners: dict[str, set[str]] = {}
+    owners: dict[str, dict[str, set[str]]] = {}
     for name, is_folder in names:
         who = owner(name, units, is_folder)
         by_unit = not who.platform and who.named in list(units)
-        if who.student and (who.platform or (by_unit and not NO_OWNERS.fullmatch(who.student))):
-            owners.setdefault(who.platform, set()).add((who.in_full or who.student).casefold())
-    yield from ((platform, found) for platform, found in owners.items() if len(found) > 1)
+        if who.student and (
+            who.platform or (by_unit and not NO_OWNERS.fullmatch(who.in_full or who.student))
+        ):
+            alike = owners.setdefault(who.platform, {}).setdefault(who.student.casefold(), set())
+            alike.add(who.in_full.casefold())
+    for platform, students in owners.items():
+        found = {one for name, full in students.items() for one in namesakes(name, full) or {name}}
+        if len(found) > 1:
+            yield platform, found
+
+
+def namesakes(name: str, in_full: Iterable[str]) -> set[str]:
+    """What several of one name are called in full; nothing if somebody has that name alone."""
+    found = set(in_full)
+    return found if len(found) > 1 and not found & {"", name} else set()
 
 
 GRADESCOPE_NAME = re.compile(r"^\s*-?\s*:(name|sid|email):\s*['\"]?(.*?)['\"]?\s*$")

@@ -23,11 +23,9 @@ from selfcheck.files import CourseError
 from selfcheck.units import meant
 
 from .archives import HIDDEN, LARGEST, Found, Walk
-from .contents import FEW_CALLS, UNREADABLE, UNTOUCHED, WORKED_ON, Contents, Kind
+from .contents import FEW_CALLS, OURS, UNREADABLE, UNTOUCHED, WORKED_ON, Contents, Kind
 from .names import (
     AGAIN,
-    COURSE_FOLDERS,
-    NO_OWNERS,
     NO_STUDENTS,
     ONCE_MORE,
     Owner,
@@ -35,6 +33,8 @@ from .names import (
     gradescope_names,
     is_notebook,
     members,
+    name_within,
+    namesakes,
     owner,
     split_name,
     told_apart,
@@ -44,6 +44,7 @@ from .submitted import submitted_cells
 
 ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 WRITTEN_ID = re.compile(r"""^student\s*=\s*["']?([\w-]+)["']?\s*(?:#.*)?$""", re.MULTILINE)
+INVISIBLE = "\u200b\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufeff\u00ad"
 CLUTTER = {"index.html", "submission_metadata.yml"}  # what platforms add for their own use
 RULE = (
     "The first folder, zip or file name that the platform made says whose a file is; everything "
@@ -161,26 +162,26 @@ TOGETHER = (
 )
 
 
-def _folders_inside(
-    s: Submission, units: Mapping[str, Iterable[str]]
-) -> tuple[tuple[str, ...], set[str]]:
-    """Where the folders of a student's attempts part, and those folders, unless all are one.
-
-    The course's own folders are left out.
-    """
-    above: tuple[str, ...] = ()
+def _inside(s: Submission, units: Mapping[str, Iterable[str]]) -> tuple[tuple[str, ...], set[str]]:
+    """Where a student's attempts part, and the names that are not the student's there."""
     paths = [PurePosixPath(attempt.file).parts for attempt in (s, *s.earlier)]
     begin = _depth(paths[0], units) + 1
-    for level in range(begin, min(map(len, paths)) if len(paths) > 1 else begin):
-        names = {path[level] for path in paths if level < len(path) - 1}
-        above = paths[0][:level]
-        if len(names) != 1:
-            return above, {
-                name
-                for name in names
-                if name.lower() not in COURSE_FOLDERS and not NO_OWNERS.fullmatch(name)
-            }
-    return above, set()
+    while min(map(len, paths)) > begin + 1 and len({path[begin] for path in paths}) == 1:
+        begin += 1
+    names = {_first_name(path, begin, units) for path in paths} - {""}
+    return paths[0][:begin], {name for name in names if not _is_own(name, s.student)}
+
+
+def _first_name(parts: Sequence[str], begin: int, units: Mapping[str, Iterable[str]]) -> str:
+    """What the first part says from there on that says anything."""
+    last = len(parts) - 1
+    names = (name_within(parts[n], n < last, units) for n in range(begin, len(parts)))
+    return next(filter(None, names), "")
+
+
+def _is_own(name: str, student: str) -> bool:
+    """Is it this student's name, or a part of it?"""
+    return all(word in student.casefold() for word in re.findall(r"[^\W_]+", name.casefold()))
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -247,7 +248,8 @@ class _Placing:
             who, named = self.layout.read(file.path, self.units)
         else:
             who, named = self._read(file)
-        who = replace(who, student=_spelled_alike(who.student))
+        spelled = _spelled_alike(who.student), _spelled_alike(who.in_full)
+        who = replace(who, student=spelled[0], in_full=spelled[1])
         name = file.path.name
         if file.trouble:
             self.unplaced.append(f"{file.path}: {file.trouble}")
@@ -268,6 +270,8 @@ class _Placing:
     def _add_notebook(self, file: Found, who: Owner, named: str) -> None:
         kind, digest, own_id = self._kind(file, named)
         attempt = _Attempt(file, who, kind, named or kind.unit, digest, own_id)
+        if kind.unit and not who.platform and not self.layout:
+            self._look_below(who.student, file.path.parts)
         if not kind.unit:
             self.instead.append(attempt)
         elif self.only in (None, kind.unit):
@@ -285,9 +289,9 @@ class _Placing:
 
     def _kind(self, file: Found, named: str) -> tuple[Kind, str, str]:
         """What the notebook is by its content, a digest of that, and the id that it has."""
-        if file.size > LARGEST or not self.walk.share(file.path).take(file.size):
-            return Kind(named or self.only or "", UNREADABLE), "", ""
         try:
+            if file.size > LARGEST or not self.walk.share(file.path).take(file.size):
+                raise CourseError("it is too large, or all that lies there is, and was not read")
             data = file.read()
             cells = submitted_cells(data)
         except (CourseError, OSError) as error:
@@ -303,8 +307,6 @@ class _Placing:
         who = owner(parts[depth], self.units, is_folder=_is_folder(parts, depth))
         who = replace(who, student=" + ".join(self.names.get(who.student, (who.student,))))
         inside = parts[depth + 1 :]
-        if inside and who.student and not who.platform and is_notebook(inside[-1]):
-            self._look_below(who.student, parts, depth + 1)
         unit = self._unit_in(inside[-1] if inside else who.named or parts[-1])
         folders = (*reversed(inside[:-1]), *parts[:depth])
         unit = unit or next(filter(None, (_unit_folder(p, self.units) for p in folders)), "")
@@ -314,16 +316,20 @@ class _Placing:
         stem, _ = split_name(name)
         return flat(stem, self.units)[1] or unit_named(stem, self.units)
 
-    def _look_below(self, student: str, parts: tuple[str, ...], depth: int) -> None:
-        """Note the names at each level below a student's own folder."""
+    def _look_below(self, student: str, parts: tuple[str, ...]) -> None:
+        """Note the names of an attempt at each level below a student's own folder."""
         levels = self._below.setdefault(student, defaultdict(set))
-        for level in range(depth, len(parts)):
+        for level in range(_depth(parts, self.units) + 1, len(parts)):
             levels[parts[:level]].add((parts[level], _is_folder(parts, level)))
 
     def tell_namesakes_apart(self) -> None:
         """Where a platform has several of one name, each is called in full."""
-        for (student, _), attempts in self.placed.items():
-            if len(names := {a.who.in_full for a in attempts if a.who.in_full}) > 1:
+        alike: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for (student, unit), attempts in self.placed.items():
+            for a in attempts:  # whoever counts copies by hand counts through the units
+                alike[student, unit if a.who.platform else ""].add(a.who.in_full)
+        for (student, _), in_full in alike.items():
+            if names := namesakes(student, in_full):
                 self.namesakes[student] |= names
         before, self.placed = self.placed, defaultdict(list)
         for (student, unit), attempts in before.items():
@@ -333,25 +339,28 @@ class _Placing:
 
     def refuse_several_in_one(self, source: Path) -> None:
         """Stop where what was taken for one student is a whole class, one folder too high."""
-        alone = len(self._below) == 1 and len({student for student, _ in self.placed}) <= 1
+        students = {student for student, _ in self.placed}
         found = [
             (student, above, platform, owners)
             for student, levels in self._below.items()
             for above, names in levels.items()
             for platform, owners in told_apart(names, self.units)
         ]
-        is_usual = len({student for student, *_ in found}) > 1  # week1/ada_…, week2/ada_…
+        with_several = {student for student, *_ in found}  # week1/ada_…, week2/ada_…
+        is_usual = 2 * len(with_several) > len(students | self._below.keys())
         for student, above, platform, owners in found:
-            if platform or alone or is_usual or len(owners) > 2:
+            if platform or is_usual or len(owners) > 2:
                 raise CourseError(_one_too_high(source, student, above, platform, owners))
             self.doubts[student] = (
                 f"{student} has files that bear several names ({_listed(owners)}). {OTHERWISE}"
             )
-        inside = {s: _folders_inside(s, self.units) for s in self._found() if not s.platform}
-        several = [s for s, (_, folders) in inside.items() if len(folders) > 1]
-        if several and {s.student for s in several} == {student for student, _ in self.placed}:
-            above, folders = inside[several[0]]
-            raise CourseError(_one_too_high(source, several[0].student, above, "", folders))
+        inside = ((s.student, _inside(s, self.units)) for s in self._found() if not s.platform)
+        several = {student: apart for student, apart in inside if len(apart[1]) > 1}
+        nobodys = {student for student in students if NO_STUDENTS.fullmatch(student)}
+        if several and (students <= several.keys() | nobodys or several.keys() & nobodys):
+            student = min(several.keys() & nobodys or several)
+            above, names = several[student]
+            raise CourseError(_one_too_high(source, student, above, "", names))
 
     def submissions(self, groups: bool = False) -> list[Submission]:
         """One for each student and unit, and one for each file that is named as what it is not.
@@ -384,11 +393,11 @@ class _Placing:
             return ""
         if s.student in self.doubts:
             return self.doubts[s.student]
-        _, folders = _folders_inside(s, self.units)
-        if len(folders) > 1:
+        _, names = _inside(s, self.units)
+        if len(names) > 1 and not s.platform:
             return (
-                f"{s.student} has {s.unit} in {len(folders)} folders ({_listed(folders)}), and one "
-                f"of them counts. {OTHERWISE}"
+                f"{s.student} has {s.unit} in folders or files of several names "
+                f"({_listed(names)}), and one of them counts. {OTHERWISE}"
             )
         if NO_STUDENTS.fullmatch(s.student) and not s.platform:
             return f"{s.student} is hardly a student's name, and counts as one. {OTHERWISE}"
@@ -399,14 +408,6 @@ class _Placing:
         if len(alike) > 1:
             return f"{_listed(alike)} may be one student, and count as {len(alike)}."
         attempts = [a for a in self.placed[s.student, s.unit] if a.kind.rank == WORKED_ON]
-        stems = {split_name(a.file.path.name)[0].casefold() for a in attempts if not s.platform}
-        stems = {x for x in stems if not NO_OWNERS.fullmatch(x) and not self._unit_in(x)}
-        if len(stems) > 1:
-            return (
-                f"{s.student} has {s.unit} in files of several names ({_listed(stems)}), and one "
-                'of them counts. Are these several students? Then say so: --layout "**/{student}'
-                '.ipynb".'
-            )
         ids = {attempt.id for attempt in attempts}
         if len(ids - {"", "0"}) > 1:
             which = _listed(ids - {"", "0"})
@@ -501,8 +502,9 @@ def _of_member(s: Submission, name: str, named: Sequence[str]) -> Submission:
 
 
 def _spelled_alike(name: str) -> str:
-    """A name as all systems write it: macOS takes ö apart, and some leave a blank at the end."""
-    return unicodedata.normalize("NFC", name).strip()
+    """A name as all systems write it: macOS takes ö apart, some add blanks or signs of no width."""
+    visible = (letter for letter in name if letter not in INVISIBLE)
+    return " ".join(unicodedata.normalize("NFC", "".join(visible)).split())
 
 
 def _one_too_high(
@@ -512,10 +514,11 @@ def _one_too_high(
     place = source.joinpath(*above)
     zipped = next((part for part in (source.name, *above) if part.lower().endswith(".zip")), "")
     by = f"as {platform} names them " if platform else ""
-    do = f"Unpack {zipped}, then grade" if zipped else "Grade"
+    do = f"Unpack {zipped}, then grade" if zipped and not place.is_file() else "Grade"
+    words = f'"{place}"' if re.search(r"[^\w./\\:+-]", str(place)) else place
     return (
         f"{student} would be one student, but in {place} lie the files of several {by}"
-        f"({_listed(owners)}). Nothing was graded. {do} that folder: `course grade {place} --to "
+        f"({_listed(owners)}). Nothing was graded. {do} that: `course grade {words} --to "
         f'GRADES`. If all of it is {student}\'s, say so: --layout "{{student}}/**".'
     )
 
@@ -557,13 +560,16 @@ def _submission(student: str, unit: str, found: list[_Attempt]) -> Submission:
 
 WHY = {
     UNREADABLE: "can be read, the other cannot, and counts",
+    OURS: "counts, since the other is the course's own solution",
     UNTOUCHED: "was worked on, the other was not, and counts",
     FEW_CALLS: "is the sheet and counts",
 }
 
 
 def _times(one: _Attempt) -> int:
-    """How often Canvas had a file of that name before."""
+    """How often Canvas had a file of that name before, or Teams a version."""
+    if version := re.search(r"/Version (\d{1,3})/", str(one.file.path)):
+        return int(version[1]) - 1
     if one.who.platform != "Canvas":
         return 0
     again = AGAIN.search(split_name(one.who.named)[0])

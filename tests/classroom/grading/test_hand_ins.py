@@ -10,6 +10,7 @@ from classroom.grading.contents import Contents
 from classroom.grading.submissions import find
 from classroom.grading.submitted import Cell, submitted_cells
 from selfcheck.files import CourseError
+from selfcheck.sealed import solved
 from tests.classroom.grading.making import notebook, packed
 from tests.places import SMALL
 
@@ -67,6 +68,10 @@ BLANK_WITH_ID = as_file(
     [(c.id, "student = 7" if c.id == "student" else c.source) for c in submitted_cells(BLANK)]
 )
 BLANK_WITHOUT_IDS = as_file([("", cell.source) for cell in submitted_cells(BLANK)])
+TRY = as_file(
+    [*((c.id, c.source) for c in submitted_cells(BLANK)), ("answer-even-sum", "total = 1")]
+)
+SHOWN = as_file([(cell.id, solved(cell.source)) for cell in submitted_cells(SHEET)])
 COURSE = {
     f"exercises/{UNIT}.ipynb": SHEET,
     f"exercises/{OTHER}.ipynb": OTHER_BLANK,
@@ -138,6 +143,18 @@ HAND_INS = {
     "the sheet as it was given out, beside the own work": (
         {f"ada/exercises/{UNIT}.ipynb": BLANK, f"ada/work/{UNIT}.ipynb": SHEET},
         f"ada/work/{UNIT}.ipynb",
+    ),
+    "the course's solution, unpacked there later": (
+        {f"ada/exercises/{UNIT}.ipynb": TRY, f"ada/solutions/{UNIT}.ipynb": SHOWN},
+        f"ada/exercises/{UNIT}.ipynb",
+    ),
+    "the course's solution, and nothing done": (
+        {f"ada/exercises/{UNIT}.ipynb": BLANK, f"ada/solutions/{UNIT}.ipynb": SHOWN},
+        f"ada/exercises/{UNIT}.ipynb",
+    ),
+    "the tenth version": (
+        {f"ada/HW/Version {k}/{UNIT}.ipynb": TRY for k in (10, 9)},
+        f"ada/HW/Version 10/{UNIT}.ipynb",
     ),
     "a broken copy": (
         {f"ada/{UNIT}.ipynb": SHEET, f"ada/{UNIT} (1).ipynb": BROKEN},

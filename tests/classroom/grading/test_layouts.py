@@ -30,6 +30,9 @@ def sheet(unit=U):
     return json.dumps({"nbformat": 4, "cells": cells}).encode()
 
 
+SCRATCH = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": "1"}]}).encode()
+
+
 def laid(folder, names, as_zip=False):
     """Files of these names; with a dictionary, what they hold. Whatever is no sheet is text."""
     unit = {name: V if V in name.rpartition("/")[2] else U for name in names}
@@ -62,11 +65,13 @@ READ = {
     "canvas, two units": (["xu_1_91_02_products.ipynb", "xu_1_92_01_sums.ipynb"], {"xu_1"}),
     "canvas, anonymous": ([f"anon_aB3dE_{k}_{U}.ipynb" for k in (91, 92)],
                           {"anon_aB3dE"}),
+    "canvas, anonymous and late": ([f"anon_aB3dE_LATE_91_{U}.ipynb"], {"anon_aB3dE"}),
     # Moodle
     "moodle folders": (["Ada L_7_assignsubmission_file_/02_products.ipynb",
                         "Alan T_8_assignsubmission_file_/x/hw.ipynb"], {"Ada L_7", "Alan T_8"}),
     "moodle files": (["Ada L_7_assignsubmission_file_02_products.ipynb"], {"Ada L_7"}),
     "moodle, blind": (["Participant_7_assignsubmission_file_/a.ipynb"], {"Participant_7"}),
+    "moodle, another plugin": (["Ada L_7_assignsubmission_cloud_/a.ipynb"], {"Ada L_7"}),
     "moodle, a group's name": (["Group 3-Ada L_7_assignsubmission_file_/a.ipynb"],
                                {"Group 3-Ada L_7"}),
     # Google Classroom
@@ -78,6 +83,9 @@ READ = {
     "google, a dash in a name": (["Anne-Marie Li - 02_products.ipynb"], {"Anne-Marie Li"}),
     "google, words between": ([f"Ada Lovelace - hw 2 - {U}.ipynb",
                                f"Ada Lovelace - [Template] {U}.ipynb"], {"Ada Lovelace"}),
+    "google, copies in other languages": (
+        [f"Ada L - {copy} {U}.ipynb" for copy in ("Kopie von", "C\u00f3pia de", "Kopia av",
+         "Kopia", "\u041a\u043e\u043f\u0438\u044f", "Kopie van", "Copia di")], {"Ada L"}),
     "google, a long dash": ([f"Ada Lovelace \u2013 {U}.ipynb"], {"Ada Lovelace"}),
     # OneDrive, Forms, Teams
     "onedrive, again": (["02_products - Ada.ipynb", "02_products 1 - Ada.ipynb",
@@ -85,6 +93,15 @@ READ = {
     "forms": (["02_products_Ada L.ipynb", "02_products_Ada L 1.ipynb"], {"Ada L"}),
     "forms, again before the name": ([f"{U}_Ada L.ipynb", f"{U} 1_Ada L.ipynb",
                                       f"{U} 2_Bo.ipynb"], {"Ada L", "Bo"}),
+    "copies as systems name them": (
+        [f"ada_{U}{copy}.ipynb" for copy in (" - Copy", " - Kopie (2)", " (copy 1)", "-Copy1",
+         " (conflicted copy 2026-11-03 101010)", " copy 2", " - Copie")], {"ada"}),
+    "students with numbers": ([f"{U}_Student {k}.ipynb" for k in (1, 2)],
+                              {"Student 1", "Student 2"}),
+    "numbers of eight digits": (
+        [f"20457781_Lee_{U}.ipynb", f"20457782_Lee_{U}.ipynb", f"{U}_Kim_20457783.ipynb",
+         f"{U}_Kim_20457784.ipynb", f"12345678_{U}.ipynb"],
+        {"20457781_Lee", "20457782_Lee", "Kim_20457783", "Kim_20457784", "12345678"}),
     "teams": ([f"Ada/HW 2/Version {n}/{U}.ipynb" for n in (1, 2)], {"Ada"}),
     # nbgrader
     "nbgrader, submitted": ([f"ada/{U}/{U}.ipynb", f"bob/{U}/{U}.ipynb"], {"ada", "bob"}),
@@ -106,6 +123,8 @@ READ = {
     # Blackboard
     "blackboard, an underscore in names": ([f"{BB.format(who)}_{U}.ipynb"
                                             for who in ("ada_l", "bob_l")], {"ada_l", "bob_l"}),
+    "nbgrader, attempts": ([f"{who}_ps1_attempt_2026-11-03-10-20-30_{U}.ipynb"
+                            for who in ("ada", "bob")], {"ada_ps1", "bob_ps1"}),
     "blackboard": ([f"{BB.format('ada01')}_{U}.ipynb", f"{BB.format('ada01')}.txt",
                     f"{BB.format('bob02')}_hw.ipynb"], {"ada01", "bob02"}),
     # Gradescope
@@ -135,11 +154,19 @@ READ = {
         {f"ada_{U}.ipynb.zip": packed({f"{U}.ipynb": sheet()})}, {"ada"}),
     "dates before names": ([f"2026-11-03_ada_{U}.ipynb", f"2026-11-04 10-30 bob_{U}.ipynb"],
                            {"ada", "bob"}),
+    "dates with underscores": ([f"ada/{U}_2026_11_0{k}.ipynb" for k in (2, 3)]
+                               + [f"ada/trial_2026_11_0{k}.ipynb" for k in (2, 3)], {"ada"}),
+    "numbers that only look like Canvas'": (
+        {"ada/x.ipynb": sheet(), f"bob/{U}.ipynb": sheet(),
+         **dict.fromkeys(["ada/chapter_1_2_a.ipynb", "ada/part_2_1_b.ipynb"], SCRATCH)},
+        {"ada", "bob"}),
     "versions": ([f"ada/Version {k}/{U}.ipynb" for k in (1, 2)] + [f"bob/{U}.ipynb"],
                  {"ada", "bob"}),
     "Sakai": ([f"Li, Bo(bo17)/Submission attachment(s)/{U}.ipynb"], {"Li, Bo(bo17)"}),
     "ILIAS": ([f"Li_Bo_bo_123/20261103101010_{U}.ipynb"], {"Li_Bo_bo_123"}),
     "OLAT": ([f"bo17_Li_Bo/2_submissions/{U}.ipynb"], {"bo17_Li_Bo"}),
+    "signs of no width": ([f"ada\u200b/{U}.ipynb", f"ada/{V}.ipynb", f"\u200fbob\u00a0b/{U}.ipynb",
+                           f"bob b/{V}.ipynb"], {"ada", "bob b"}),
     "capitals": ([f"ada/{U.upper()}.IPYNB"], {"ada"}),
     "Unicode": ([f"Łucja Ørsted/{U}.ipynb", f"王小明/{U}.ipynb"], {"Łucja Ørsted", "王小明"}),
     "own words around the unit": ([f"ada/my {U}.ipynb", f"ada/old_{U}.ipynb",
@@ -173,6 +200,13 @@ TOO_HIGH = {
     "flat": [f"ada_{U}.ipynb", f"bob_{U}.ipynb"],
     "flat, unit first": [f"{U}_ada.ipynb", f"{U}_bob.ipynb"],
     "google": [f"Ada Lovelace - {U}.ipynb", f"Dan Brown - {U}.ipynb"],
+    "google, other names": ["Ada Lovelace - homework.ipynb", f"Dan Brown - {U}.ipynb"],
+    "google, no unit": ["Ada Lovelace - homework.ipynb", "Dan Brown - hw (2).ipynb"],
+    "numbers of students": [f"1234567_{U}.ipynb", f"7654321-{U}.ipynb"],
+    "numbered": [f"Student {k}_{U}.ipynb" for k in (1, 2)],
+    "numbered, unit first": [f"{U}_Student {k}.ipynb" for k in (1, 2)],
+    "folders and files": [f"ada/{U}.ipynb", f"{U}_bob.ipynb"],
+    "teams": [f"{who}/HW 2/Version {k}/{U}.ipynb" for who in ("Ada", "Bo", "Cy") for k in (1, 2)],
     "folders": [f"ada/{U}.ipynb", f"bob/{U}.ipynb"],
     "clones": [f"hw2-{who}/exercises/{U}.ipynb" for who in ("ada", "bob", "carl")],
 }
@@ -204,6 +238,38 @@ def test_a_folder_too_high_among_several_is_refused_too(tmp_path):
     names = below("group 1", TOO_HIGH["folders"]) + below("group 2", TOO_HIGH["folders"])
     with pytest.raises(CourseError, match="Nothing was graded"):
         find(laid(tmp_path, names), UNITS)
+
+
+@pytest.mark.parametrize(
+    ("folder", "others"),
+    [
+        ("submitted", [f"autograded/ada/ps1/{U}.ipynb", f"release/ps1/{U}.ipynb"]),
+        ("Submitted files", [f"Working files/Ada/HW/{U}.ipynb"]),
+        ("Section A", [f"carl/{U}.ipynb", f"dora/{U}.ipynb"]),
+    ],
+)
+def test_a_folder_of_the_class_with_several_inside_is_refused_whatever_lies_beside(
+    tmp_path, folder, others
+):
+    names = [f"{folder}/{who}/ps1/{U}.ipynb" for who in ("ada", "bob")]
+    with pytest.raises(CourseError, match="Nothing was graded") as refused:
+        find(laid(tmp_path, [*names, *others]), UNITS)
+    assert f"class/{folder}" in str(refused.value)
+
+
+def test_a_command_with_blanks_has_quotes_and_a_zip_is_not_unpacked(tmp_path):
+    files = {"submissions (1).zip": packed({n: sheet() for n in TOO_HIGH["canvas"]})}
+    source = laid(tmp_path, files)
+    with pytest.raises(CourseError, match="Nothing was graded") as refused:
+        find(source, UNITS)
+    assert f'Grade that: `course grade "{source}/submissions (1).zip" --to' in str(refused.value)
+
+
+def test_two_of_many_with_files_of_two_names_do_not_stop_the_class(tmp_path):
+    names = [f"pair {k}/{who}_{U}.ipynb" for k in (1, 2) for who in ("ada", "bob")]
+    names += [f"{who}/{U}.ipynb" for who in ("carl", "dora", "emil")]
+    found = find(laid(tmp_path, names), UNITS).submissions
+    assert [s.student for s in found if s.doubt] == ["pair 1", "pair 2"]
 
 
 def test_several_folders_that_each_hold_the_files_of_two_are_refused(tmp_path):
@@ -238,6 +304,7 @@ OF_SEVERAL = {
     "files of two names": [f"pair/ada_{U}.ipynb", f"pair/bob_{U}.ipynb"],
     "folders of two": [f"pair/ada/{U}.ipynb", f"pair/bob/{U}.ipynb"],
     "sheets of two names": ["pair/ada.ipynb", "pair/bob.ipynb"],
+    "two names, one with the unit": [f"pair/ada_{U}.ipynb", "pair/bob homework.ipynb"],
     "a folder of the class": [f"Section A/ada/{U}.ipynb"],
     "late work apart": [f"late/ada_{U}.ipynb"],
     "another hand-in": [f"carl_resubmission/{U}.ipynb"],
@@ -318,6 +385,8 @@ TOLD = {
     "a receipt alone": (f"{BB.format('ada01')}.txt", "ada01"),
     "a PDF": ("lovelaceada_101_9001_hw.pdf", "lovelaceada_101"),
     "an archive": ("ada.7z", "ada.7z"),
+    "words on both sides of the unit": (f"hw1_{U} - Ada.ipynb", f"hw1_{U} - Ada.ipynb"),
+    "a date in place of a name": (f"20261103101010_{U}.ipynb", "20261103101010"),
     "a notebook of nobody": (f"{U}.ipynb", U),
     "a file that is no notebook": ("notes.docx", "notes.docx"),
     "an online text of Moodle": ("Ada_7_assignsubmission_onlinetext_/onlinetext.html", "Ada_7"),

@@ -80,15 +80,22 @@ def test_a_zip_within_a_students_folder_is_opened(tmp_path):
     assert unplaced == ()
 
 
-def test_hidden_files_links_and_other_files_are_left_alone(tmp_path):
+def test_hidden_and_other_files_are_left_alone(tmp_path):
     names = ["ada/.ipynb_checkpoints/02_products.ipynb", "__MACOSX/ada/._02_products.ipynb"]
-    folder = lay(tmp_path / "class", "ada/02_products.ipynb", *names, "ada/notes.txt")
+    more = ["$RECYCLE.BIN/x/02_products.ipynb", "System Volume Information/x", "ada/notes.txt"]
+    folder = lay(tmp_path / "class", "ada/02_products.ipynb", *names, *more)
+    assert found(folder) == (ADA, ())
+
+
+def test_links_are_not_followed_and_told(tmp_path):
+    folder = lay(tmp_path / "class", "ada/02_products.ipynb")
     (folder / "eve").mkdir()
     (folder / "eve" / "02_products.ipynb").symlink_to(folder / "ada" / "02_products.ipynb")
+    (folder / "fay").symlink_to(folder / "ada")
     placed, unplaced = found(folder)
     assert placed == ADA
-    assert len(unplaced) == 1
-    assert unplaced[0].startswith("eve: there is no notebook")
+    assert [line.partition(":")[0] for line in unplaced] == ["fay", "eve/02_products.ipynb", "eve"]
+    assert all("is a link, and was not followed" in line for line in unplaced[:2])
 
 
 def test_the_unit_is_told_by_the_checks_where_the_name_does_not(tmp_path):
@@ -141,9 +148,12 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
 def test_a_zip_bomb_is_read_no_further_than_the_limit(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("ada/02_products.ipynb", b" " * (LARGEST + 1))
-    (submission,) = find(tmp_path / "a.zip", UNITS).submissions
+        archive.writestr("ada/work.ipynb", b" " * (LARGEST + 1))
+    class_ = find(tmp_path / "a.zip", UNITS)
+    (submission,) = class_.submissions
     with pytest.raises(CourseError, match="limit"):
         submission.data()
+    assert class_.unplaced[0].startswith("ada/work.ipynb: it is too large")
 
 
 @pytest.mark.parametrize("name", ["../../ada/02_products.ipynb", "/ada/02_products.ipynb"])
