@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from ..roles import Role, id_of, parsed, role_of_code
+from ..roles import Role, id_of, parsed
 from .submitted import Cell
 
 UNREADABLE, OURS, UNTOUCHED, FEW_CALLS, WORKED_ON = range(1, 6)  # how much it is an attempt
 CALLED = re.compile(r"\bcheck\s*\.\s*(\w+)\s*\(")
+HELP = re.compile(r"\bcheck\s*\.\s*\w+\s*(?:\.\s*hint\s*\(.*?\)|\?)")
 BLANK = "____"
 LONGEST = 200_000  # letters of a cell in which calls are looked for
 
@@ -61,7 +62,7 @@ class Contents:
         if lecture:
             return Kind(instead=lecture)
         if by_id or by_call:
-            few = not by_id and 2 * by_call < len(list(self.units[best]))
+            few = max(by_id, 2 * by_call) < len(list(self.units[best]))  # two ids for each
             rank = FEW_CALLS if few else WORKED_ON
             rank = rank if self._is_worked_on(cells, best) else UNTOUCHED
             is_ours = rank == WORKED_ON and {c.source.strip() for c in cells} <= self.solved(best)
@@ -95,11 +96,15 @@ class Contents:
         return {}
 
     def _is_worked_on(self, cells: Sequence[Cell], unit: str) -> bool:
-        """Is there more than the sheet as it was given out, and an id?"""
+        """Is there anything about an answer that the sheet as it was given out has not?"""
         given = self.sheet(unit)
+        own = [cell.source for cell in cells if cell.source.strip() not in given]
+        as_given = {plain_code(source) for source in given} if own else set()
+        about = {*self.units[unit], *self._answers(unit)}
         return not given or any(
-            cell.source.strip() not in given and role_of_code(cell.source) is not Role.STUDENT
-            for cell in cells
+            len(source) > LONGEST or words_of(source) & about
+            for source in map(plain_code, own)
+            if source not in as_given
         )
 
     def _lecture(self, cells: Sequence[Cell]) -> str:
@@ -111,13 +116,23 @@ class Contents:
 
 
 def _names_made(source: str) -> Iterator[str]:
-    """The names that a cell gives to values and functions, without what is inside of these."""
-    for statement in parsed(source):
+    """The names that a stub gives to what is left blank, without what is inside of these."""
+    for statement in (one for one in parsed(source) if BLANK in ast.unparse(one)):
         if isinstance(statement, ast.FunctionDef):
             yield statement.name
         else:
             nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
             yield from (node.id for node in nodes if isinstance(node.ctx, ast.Store))
+
+
+@lru_cache(maxsize=2000)
+def plain_code(source: str) -> str:
+    """The code of a cell without comments, without hints, however it is set."""
+    try:
+        source = ast.unparse(ast.parse(source)) if len(source) <= LONGEST else source
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a magic, or unfinished
+        source = "\n".join(line.rstrip() for line in source.strip().splitlines())
+    return HELP.sub("", source)
 
 
 @lru_cache(maxsize=2000)

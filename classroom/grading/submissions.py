@@ -554,7 +554,8 @@ def _submission(student: str, unit: str, found: list[_Attempt]) -> Submission:
         notes.append(f"{other.file} is there too; {last.file} {why}.")
     if ordered[-1].named != unit:
         notes.append(f"{last.file} is named after {ordered[-1].named}, and holds {unit}.")
-    real = [a for a, one in zip(earlier, ordered, strict=False) if one.kind.rank == WORKED_ON]
+    rank = max(ordered[-1].kind.rank, FEW_CALLS)
+    real = [a for a, one in zip(earlier, ordered, strict=False) if one.kind.rank == rank]
     return replace(last, earlier=tuple(real), notes=tuple(notes))
 
 
