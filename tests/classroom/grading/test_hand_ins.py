@@ -68,10 +68,24 @@ BLANK_WITH_ID = as_file(
     [(c.id, "student = 7" if c.id == "student" else c.source) for c in submitted_cells(BLANK)]
 )
 BLANK_WITHOUT_IDS = as_file([("", cell.source) for cell in submitted_cells(BLANK)])
-TRY = as_file(
-    [*((c.id, c.source) for c in submitted_cells(BLANK)), ("answer-even-sum", "total = 1")]
-)
 SHOWN = as_file([(cell.id, solved(cell.source)) for cell in submitted_cells(SHEET)])
+GIVEN = [(cell.id, cell.source) for cell in submitted_cells(BLANK)]
+ANSWER = ("answer-even-sum", "total = 1")
+TRY = as_file([*GIVEN, ANSWER])
+AS_GIVEN = {
+    "an empty cell": [*GIVEN, ("x", "")],
+    "a comment": [("x", "# Ada Lovelace, 12345"), *GIVEN],
+    "a hint": [*GIVEN, ("x", "check.even_sum.hint()")],
+    "help": [*GIVEN, ("x", "check.even_sum?")],
+    "something tried": [*GIVEN, ("x", "print(2 + 2)")],
+    "an installation": [("x", "!pip install sympy"), *GIVEN],
+    "an answer deleted": [cell for cell in GIVEN if cell[0] != "answer-even-sum"],
+    "Windows' lines": [(name, source.replace("\n", "\r\n")) for name, source in GIVEN],
+    "blanks at the ends": [(name, source.replace("\n", "  \n")) for name, source in GIVEN],
+    "other quotes": [(name, source.replace('"', "'")) for name, source in GIVEN],
+    "other imports": [(name, source.replace("import sympy", "import sympy, math"))
+                      for name, source in GIVEN],
+}  # fmt: skip
 COURSE = {
     f"exercises/{UNIT}.ipynb": SHEET,
     f"exercises/{OTHER}.ipynb": OTHER_BLANK,
@@ -152,6 +166,17 @@ HAND_INS = {
         {f"ada/exercises/{UNIT}.ipynb": BLANK, f"ada/solutions/{UNIT}.ipynb": SHOWN},
         f"ada/exercises/{UNIT}.ipynb",
     ),
+    **{
+        f"a fresh copy with {what}": (
+            {"ada/mine.ipynb": TRY, f"ada/{UNIT}.ipynb": as_file(cells)},
+            "ada/mine.ipynb",
+        )
+        for what, cells in AS_GIVEN.items()
+    },
+    "a scratch file with cells of the sheet": (
+        {"ada/mine.ipynb": TRY, f"ada/{UNIT}.ipynb": as_file([*GIVEN[:2], ANSWER])},
+        "ada/mine.ipynb",
+    ),
     "the tenth version": (
         {f"ada/HW/Version {k}/{UNIT}.ipynb": TRY for k in (10, 9)},
         f"ada/HW/Version 10/{UNIT}.ipynb",
@@ -204,6 +229,13 @@ def test_the_sheet_counts_whatever_else_lies_there_and_whenever_it_was_written(
     assert mine == {counts}
     assert not [s for s in class_.submissions if s.problem and s.unit == UNIT]
     assert not [line for line in class_.reading if "several students" in line]
+
+
+def test_a_sheet_in_several_files_is_told(tmp_path):
+    cells = [cell for cell in submitted_cells(SHEET) if cell.id.startswith(("answer", "check"))]
+    files = {f"ada/ex{k}.ipynb": as_file([*CALLS, *cells[k : k + 2]]) for k in (0, 2, 4, 6)}
+    class_ = found(lay(tmp_path, files | {f"bob/{UNIT}.ipynb": SHEET}))
+    assert [s.student for s in class_.submissions if s.doubt] == ["ada"]
 
 
 def test_what_is_passed_over_is_named_in_a_line_for_each_kind(tmp_path):
