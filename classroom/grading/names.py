@@ -41,7 +41,8 @@ NO_OWNERS = re.compile(  # words that people put around the name of their own fi
 NO_STUDENTS = re.compile(  # folders of a class, of which none is a student
     r"(?:(?:late|on[ _-]?time|sections?|groups?|gruppen?|weeks?|class|labs?|tutorials?|batch|parts?"
     r"|inbound|working|downloads?|submi(?:ssions?|tted)|abgaben?|hand[ _-]?ins?|homeworks?|hw"
-    r"|assignments?|exercises?|sheets?|files|autograded|feedback|source|release)[\W_\d]*)+(?:(?<=[\W_])[a-h])?",
+    r"|assignments?|exercises?|sheets?|files|autograded|feedback|source|release"
+    r"|templates?|starter|solution)[\W_\d]*)+(?:(?<=[\W_])[a-h])?",
     re.IGNORECASE,
 )
 ONCE_MORE = re.compile(  # what follows the name of somebody who hands in again
@@ -68,6 +69,7 @@ PLATFORMS = {
     "Gradescope": re.compile(r"(?P<student>submission_(?P<id>\d{5,}))"),
     "Canvas": re.compile(
         r"(?P<student>.+?)(?P<late>_late)?_(?!20\d\d_[01]?\d_[0-3]?\d(?!\d))(?P<id>\d+)_"
+        r"(?:question_\d+_)?"
         rf"(?:\d+_(?P<file>.+)|(?P<entry>{TEXT_ENTRY}))", re.I
     ),
     "Canvas, anonymous": re.compile(
@@ -122,8 +124,10 @@ def owner(name: str, units: Units, is_folder: bool) -> Owner:
     if is_folder or is_zip:
         return Owner("" if stem.lower() in NOBODYS or unit_named(stem, units) else stem)
     found = PLATFORMS["Google Classroom"].fullmatch(stem)
-    if found and not any(unit.lower() in found["student"].lower() for unit in units):
-        return Owner(found["student"], named=found["file"])
+    if found and not _has_unit(found["student"], units):
+        in_full = _name_in(stem.rpartition(" - ")[0])
+        in_full = in_full if in_full != found["student"] else ""
+        return Owner(found["student"], named=found["file"], in_full=in_full)
     return Owner(named=name)
 
 
@@ -174,9 +178,14 @@ def flat(stem: str, units: Units, numbered: bool = False) -> tuple[str, str]:
             rf"{unit}{copy}[{BETWEEN}]+(?P<student>.+)",
         ):
             match = re.fullmatch(pattern, stem, re.I)
-            if match and (student := _name_in(match["student"])):
+            student = _name_in(match["student"]) if match else ""
+            if student and not _has_unit(student, units):
                 return student, unit
     return "", ""
+
+
+def _has_unit(name: str, units: Units) -> bool:
+    return any(unit.lower() in name.lower() for unit in units)
 
 
 def _name_in(text: str) -> str:

@@ -439,6 +439,8 @@ class _Placing:
         with_sheet = {student for student, _ in self.placed}
         for other in self.instead:
             path, what = str(other.file.path), other.kind.instead
+            if what in list(self.units) and self.only in (None, what):
+                continue  # it counts as that
             if other.who.student in with_sheet and other.kind.rank != UNREADABLE:
                 kinds["a lecture" if what.startswith("the lecture") else what].append(path)
             elif not (other.named and self.only in (None, other.named)):
@@ -456,7 +458,8 @@ class _Placing:
         if len(path.parts) > 1 and not owner(top, self.units, _is_folder(path.parts, 0)).student:
             return (
                 f"its student is not clear, since {top} is no student's folder; if it is the "
-                "class, pass it itself, or say by --layout where the students are."
+                "class, pass it itself, if it is one student's, the folder above, or say by "
+                "--layout where the students are."
             )
         return (
             "its student is not clear; put it into a folder with the student's name, or say by "
@@ -511,14 +514,16 @@ def _one_too_high(
     source: Path, student: str, above: tuple[str, ...], platform: str, owners: set[str]
 ) -> str:
     """The sentence for a class that was taken for one student."""
-    place = source.joinpath(*above)
-    zipped = next((part for part in (source.name, *above) if part.lower().endswith(".zip")), "")
-    by = f"as {platform} names them " if platform else ""
-    do = f"Unpack {zipped}, then grade" if zipped and not place.is_file() else "Grade"
-    words = f'"{place}"' if re.search(r"[^\w./\\:+-]", str(place)) else place
+    place, by = source.joinpath(*above), f"as {platform} names them " if platform else ""
+    folder, do = place, "Grade that"
+    if not place.exists() or (source.is_file() and above):  # it lies in a zip
+        zips = [part for part in place.parts if part.lower().endswith(".zip")]
+        folder = Path(*(part[:-4] if part in zips else part for part in place.parts))
+        do = f"Unpack {' and '.join(zips)} into a folder of that name, then grade that"
+    words = f'"{folder}"' if re.search(r"[^\w./\\:+-]", str(folder)) else folder
     return (
         f"{student} would be one student, but in {place} lie the files of several {by}"
-        f"({_listed(owners)}). Nothing was graded. {do} that: `course grade {words} --to "
+        f"({_listed(owners)}). Nothing was graded. {do}: `course grade {words} --to "
         f'GRADES`. If all of it is {student}\'s, say so: --layout "{{student}}/**".'
     )
 
@@ -643,7 +648,8 @@ class Layout:
         if not found:
             return Owner(), ""
         named = found.groupdict().get("unit") or split_name(path.name)[0]
-        return Owner(found["student"]), unit_named(named, units) or meant(named, units) or ""
+        student = re.sub(r"(?<=.)\.zip$", "", found["student"], flags=re.IGNORECASE)
+        return Owner(student), unit_named(named, units) or meant(named, units) or ""
 
     def refuse_if_none(self, submissions: Sequence[Submission], files: Sequence[Found]) -> None:
         """A sentence with examples of what is there, if nothing fits."""

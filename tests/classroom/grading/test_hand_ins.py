@@ -268,6 +268,7 @@ def test_a_sheet_under_another_units_name_counts_for_its_own(tmp_path):
     files = {("ada", UNIT): f"ada/{OTHER}.ipynb", ("ada", OTHER): f"ada/{UNIT}.ipynb"}
     assert counting(class_) == files
     assert all("is named after" in s.notes[0] for s in class_.submissions)
+    assert not [line for line in class_.reading if "passed over" in line]
 
 
 def two_sheets_in_one():

@@ -178,6 +178,12 @@ def test_a_layout_names_a_part_of_a_file_and_skips_folders(tmp_path):
     assert {s.student for s in found.submissions} == {"ada", "bob"}
 
 
+def test_a_layout_takes_zips_for_folders_of_students(tmp_path):
+    files = {f"A/{name}.zip/x.ipynb": notebook(name) for name in ("ada", "bob")}
+    found = find(written(tmp_path, lay(files)), UNITS, layout="*/{student}/**")
+    assert {s.student for s in found.submissions} == {"ada", "bob"}
+
+
 def test_a_layout_that_nothing_fits_is_refused_before_anything_is_graded(tmp_path):
     source = written(tmp_path, lay({"ada/02_products.ipynb": notebook("ada")}))
     with pytest.raises(CourseError, match="No file fits the layout"):
