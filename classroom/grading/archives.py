@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 
 from selfcheck.files import CourseError
 
+from .gradebook import NAME as GRADEBOOK
 from .names import is_notebook
 
 LARGEST = 100 << 20  # bytes; a notebook with all its pictures has a few hundred thousand
@@ -36,6 +37,12 @@ HIDDEN = re.compile(
 )
 Opened = Callable[[], AbstractContextManager[zipfile.ZipFile]]
 END_OF_ZIP, SMALLEST_ENTRY = b"PK\x05\x06", 46
+
+
+def is_looked_into(folder: Path) -> bool:
+    """Is it a folder that may be a student's: not hidden, no link, nor one of earlier grades?"""
+    is_hidden = HIDDEN.search(folder.name) or (folder / GRADEBOOK).exists()
+    return folder.is_dir() and not folder.is_symlink() and not is_hidden
 
 
 @dataclass(frozen=True)
@@ -101,20 +108,23 @@ class Walk:
             place = Path(folder)
             above = place.relative_to(self.source).parts
             seen = [n for n in folders if not HIDDEN.search(n) and self._wanted((*above, n))]
-            folders[:] = sorted(name for name in seen if not (place / name).is_symlink())
-            for name in sorted((*names, *(set(seen) - set(folders)))):
+            folders[:] = sorted(name for name in seen if is_looked_into(place / name))
+            closed = set(seen) - set(folders)
+            for name in sorted((*names, *closed)):
                 path = place / name
                 inner = PurePosixPath(path.relative_to(self.source).as_posix())
                 if HIDDEN.search(name) or not self._wanted(inner.parts):
                     continue
-                if path.is_symlink():
-                    yield from self._link(inner)
+                if path.is_symlink() or name in closed:
+                    yield from self._closed(inner, path)
                 elif path.is_file() and not self._is_one_of_many(inner):
                     yield from self._file(inner, path)
 
-    def _link(self, inner: PurePosixPath) -> Iterator[Found]:
+    def _closed(self, inner: PurePosixPath, path: Path) -> Iterator[Found]:
         """Say that a student's folder or notebook is a link: it could lead to somebody else's."""
-        if is_notebook(inner.name) or inner.parts == self._whose(inner):
+        if not path.is_symlink():
+            yield Found(inner, trouble="it has the grades of an earlier run, and was passed over.")
+        elif is_notebook(inner.name) or inner.parts == self._whose(inner):
             yield Found(inner, trouble="it is a link, and was not followed; put a copy there.")
 
     def _is_one_of_many(self, path: PurePosixPath) -> bool:

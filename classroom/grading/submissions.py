@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from selfcheck.files import CourseError
 from selfcheck.units import meant
 
-from .archives import HIDDEN, LARGEST, Found, Walk
+from .archives import LARGEST, Found, Walk, is_looked_into
 from .contents import FEW_CALLS, OURS, UNREADABLE, UNTOUCHED, WORKED_ON, Contents, Kind
 from .names import (
     AGAIN,
@@ -490,7 +490,7 @@ class _Placing:
             yield from self.layout.students()
             return
         for path in source.iterdir():
-            if path.is_dir() and not path.is_symlink() and not HIDDEN.search(path.name):
+            if is_looked_into(path):
                 student = owner(path.name, self.units, is_folder=True).student
                 yield _spelled_alike(" + ".join(self.names.get(student, (student,))))
 
@@ -634,7 +634,7 @@ class Layout:
         above = "/".join(part.replace("{unit}", "*") for part in self._parts[: self._place])
         for folder in self.source.glob(above) if above else [self.source]:
             for path in folder.iterdir():
-                if path.is_dir() and not path.is_symlink() and not HIDDEN.search(path.name):
+                if is_looked_into(path):
                     yield path.name
 
     def depth(self, parts: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+from classroom.grading.gradebook import NAME
 from classroom.grading.submissions import LARGEST, find
 from selfcheck.files import CourseError
 
@@ -85,6 +86,13 @@ def test_hidden_and_other_files_are_left_alone(tmp_path):
     more = ["$RECYCLE.BIN/x/02_products.ipynb", "System Volume Information/x", "ada/notes.txt"]
     folder = lay(tmp_path / "class", "ada/02_products.ipynb", *names, *more)
     assert found(folder) == (ADA, ())
+
+
+def test_grades_of_before_within_the_class_are_nobodys(tmp_path):
+    folder = lay(tmp_path / "class", "ada/02_products.ipynb", "grades/feedback/ada.html")
+    (folder / "grades" / NAME).touch()
+    told = ("grades: it has the grades of an earlier run, and was passed over.",)
+    assert found(folder, "02_products") == (ADA, told)
 
 
 def test_links_are_not_followed_and_told(tmp_path):
