@@ -48,6 +48,7 @@ class Solutions:
         self._asked: dict[str, list[Ours]] = {}
         self._read: dict[str, Solution] = {}
         self._given: dict[str, dict[str, str]] = {}
+        self._shown: dict[str, set[str]] = {}
         self._root = root
         self._lecture_cells: dict[str, set[str]] | None = None
 
@@ -119,7 +120,10 @@ class Solutions:
 
     def _solved(self, unit: str) -> set[str]:
         """The sources of the code cells of a unit's solution as students read it afterwards."""
-        return {solved(cell.source).strip() for cell in self._solution(unit).notebook.cells}
+        if unit not in self._shown:
+            cells = self._solution(unit).notebook.cells
+            self._shown[unit] = {solved(cell.source).strip() for cell in cells}
+        return self._shown[unit]
 
     def _lectures(self) -> dict[str, set[str]]:
         """The sources of the code cells of all lectures."""

@@ -62,7 +62,8 @@ class Contents:
         if lecture:
             return Kind(instead=lecture)
         if by_id or by_call:
-            few = max(by_id, 2 * by_call) < len(list(self.units[best]))  # two ids for each
+            asked = next(names for unit, _, names in self._asked if unit == best)
+            few = max(by_id, 2 * by_call) < len(asked)  # two ids for each
             rank = FEW_CALLS if few else WORKED_ON
             rank = rank if self._is_worked_on(cells, best) else UNTOUCHED
             is_ours = rank == WORKED_ON and {c.source.strip() for c in cells} <= self.solved(best)
@@ -98,13 +99,12 @@ class Contents:
     def _is_worked_on(self, cells: Sequence[Cell], unit: str) -> bool:
         """Is there anything about an answer that the sheet as it was given out has not?"""
         given = self.sheet(unit)
-        own = [cell.source for cell in cells if cell.source.strip() not in given]
-        as_given = {plain_code(source) for source in given} if own else set()
-        about = {*self.units[unit], *self._answers(unit)}
+        own = {plain_code(cell.source) for cell in cells if cell.source.strip() not in given}
+        exercises = next(names for of, _, names in self._asked if of == unit)
+        about = exercises | self._answers(unit)
         return not given or any(
             len(source) > LONGEST or words_of(source) & about
-            for source in map(plain_code, own)
-            if source not in as_given
+            for source in own - {plain_code(source) for source in given}
         )
 
     def _lecture(self, cells: Sequence[Cell]) -> str:

@@ -16,6 +16,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
@@ -402,9 +403,9 @@ class _Placing:
         if NO_STUDENTS.fullmatch(s.student) and not s.platform:
             return f"{s.student} is hardly a student's name, and counts as one. {OTHERWISE}"
         first = ONCE_MORE.sub("", s.student)
-        if first != s.student and any(first == student for student, _ in self.placed):
+        if first != s.student and first in self._alike.get(first.casefold(), ()):
             return f"{s.student} may be another hand-in of {first}, and counts as one student."
-        alike = {name for name, _ in self.placed if name.casefold() == s.student.casefold()}
+        alike = self._alike[s.student.casefold()]
         if len(alike) > 1:
             return f"{_listed(alike)} may be one student, and count as {len(alike)}."
         attempts = [a for a in self.placed[s.student, s.unit] if a.kind.rank == WORKED_ON]
@@ -413,6 +414,14 @@ class _Placing:
             which = _listed(ids - {"", "0"})
             return f"{s.student} has {s.unit} with several student ids ({which}); one file counts."
         return ""
+
+    @cached_property
+    def _alike(self) -> dict[str, set[str]]:
+        """The students whose names differ in capitals alone."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for name, _ in self.placed:
+            found[name.casefold()].add(name)
+        return found
 
     def _found(self) -> list[Submission]:
         found = {key: _submission(*key, attempts) for key, attempts in self.placed.items()}
