@@ -119,8 +119,8 @@ BUDGETS = {
     "course_utils, without its checks": 4_150,  # with the diagrams and scenes of the lectures
     "course_utils/checks": 10_060,  # derivations among them
     "selfcheck": 27_420,  # with formulas set for pages, proofs entry by entry, and practice
-    "classroom": 21_500,  # layouts of nine platforms, tables as they are written, what code does
-    "tests": 44_350,  # every kind of layout, fault and roster is a test
+    "classroom": 21_650,  # layouts of nine platforms, tables as they are written, what code does
+    "tests": 44_700,  # every kind of layout, fault and roster is a test
 }
 
 

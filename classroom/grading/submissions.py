@@ -45,7 +45,7 @@ from .submitted import submitted_cells
 
 ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 WRITTEN_ID = re.compile(r"""^student\s*=\s*["']?([\w-]+)["']?\s*(?:#.*)?$""", re.MULTILINE)
-INVISIBLE = "\u200b\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufeff\u00ad"
+JOINERS = "\u200c\u200d"  # of letters and emoji; other signs of no width only mislead
 CLUTTER = {"index.html", "submission_metadata.yml"}  # what platforms add for their own use
 RULE = (
     "The first folder, zip or file name that the platform made says whose a file is; everything "
@@ -515,8 +515,9 @@ def _of_member(s: Submission, name: str, named: Sequence[str]) -> Submission:
 
 def _spelled_alike(name: str) -> str:
     """A name as all systems write it: macOS takes ö apart, some add blanks or signs of no width."""
-    visible = (letter for letter in name if letter not in INVISIBLE)
-    return " ".join(unicodedata.normalize("NFC", "".join(visible)).split())
+    name = unicodedata.normalize("NFC", " ".join(name.split()))
+    kind = unicodedata.category
+    return "".join(x for x in name if x in JOINERS or kind(x) not in ("Cc", "Cf")).strip()
 
 
 def _one_too_high(

@@ -30,6 +30,14 @@ LONGEST_TEXT = 1 << 20  # bytes of a line, in a file that would be too large: a 
 CUT = (b'"attachments"', b'"widgets"')
 TEXT = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 TOKEN = re.compile(TEXT + rb"|[\[\]{}]", re.DOTALL)
+OTHERS = {  # what is handed in under the name of a notebook, by its first bytes
+    b"PK\3\4": "a zip",
+    b"\x1f\x8b": "packed by gzip",
+    b"%PDF": "a PDF",
+    b"<!DOCTYPE": "a web page",
+    b"<html": "a web page",
+    b"version https://git-lfs": "a pointer of Git LFS; `git lfs pull` gets the file",
+}
 COLON = re.compile(rb"\s*:")
 HEADLINES = "|".join(["partly right", *map(str, Outcome)])
 VERDICT = re.compile(rf"^[\w.]+ (\w{{1,80}}): (?:{HEADLINES}), (\d{{1,4}}) of (\d{{1,4}})", re.M)
@@ -84,6 +92,8 @@ def read_submitted(data: bytes) -> Submitted:
 
 
 def _notebook(data: bytes) -> dict:
+    if what := next((what for begin, what in OTHERS.items() if data.startswith(begin)), ""):
+        raise CourseError(f"the file is no notebook: it is {what}.")
     try:
         if (encoding := json.detect_encoding(data)) not in ("utf-8", "utf-8-sig"):
             data = data[: 4 * MOST_KEPT].decode(encoding).encode()

@@ -8,6 +8,7 @@ import pytest
 
 from classroom.grading.gradebook import NAME
 from classroom.grading.submissions import LARGEST, find
+from classroom.grading.submitted import submitted_cells
 from selfcheck.files import CourseError
 
 UNITS = {"02_products": ["weights", "bias"], "01_sums": ["projections", "slips"]}
@@ -151,6 +152,23 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
     (submission,) = find(folder, UNITS).submissions
     with pytest.raises(CourseError, match="1000 MB; 100 MB is the limit"):
         submission.data()
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"", "it is empty"),
+        (b"PK\3\4 a zip", "it is a zip"),
+        (b"<!DOCTYPE html><html>Sign in</html>", "it is a web page"),
+        (b"version https://git-lfs.github.com/spec/v1", "git lfs pull"),
+        (b'{"nbformat": 4, "cells": [', "it is not valid JSON"),
+        (b"<<<<<<< HEAD\n{", "merge that was not finished"),
+    ],
+)
+def test_what_is_no_notebook_is_named_as_what_it_is(data, what):
+    with pytest.raises(CourseError, match="no notebook") as refused:
+        submitted_cells(data)
+    assert what in str(refused.value)
 
 
 def test_a_zip_bomb_is_read_no_further_than_the_limit(tmp_path):
