@@ -121,8 +121,7 @@ class Solutions:
     def _solved(self, unit: str) -> set[str]:
         """The sources of the code cells of a unit's solution as students read it afterwards."""
         if unit not in self._shown:
-            cells = self._solution(unit).notebook.cells
-            self._shown[unit] = {solved(cell.source).strip() for cell in cells}
+            self._shown[unit] = {solved(cell.source).strip() for cell in self.cells(unit)}
         return self._shown[unit]
 
     def _lectures(self) -> dict[str, set[str]]:

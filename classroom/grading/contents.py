@@ -58,15 +58,15 @@ class Contents:
             for unit, _, names in self._asked
             if unit != best and 0 < len(names) <= 2 * len(names & calls)
         )
-        lecture = "" if by_id else self._lecture(cells)
+        asked = next((names for unit, _, names in self._asked if unit == best), set())
+        lecture = "" if by_id else self._lecture(cells, asked)
         if lecture:
             return Kind(instead=lecture)
         if by_id or by_call:
-            asked = next(names for unit, _, names in self._asked if unit == best)
             few = max(by_id, 2 * by_call) < len(asked)  # two ids for each
             rank = FEW_CALLS if few else WORKED_ON
             rank = rank if self._is_worked_on(cells, best) else UNTOUCHED
-            is_ours = rank == WORKED_ON and {c.source.strip() for c in cells} <= self.solved(best)
+            is_ours = rank == WORKED_ON and {c.source.strip() for c in cells} == self.solved(best)
             return Kind(best, OURS if is_ours else rank, also=also)
         return Kind(instead="a notebook without exercises of the course")
 
@@ -107,11 +107,13 @@ class Contents:
             for source in own - {plain_code(source) for source in given}
         )
 
-    def _lecture(self, cells: Sequence[Cell]) -> str:
+    def _lecture(self, cells: Sequence[Cell], asked: set[str]) -> str:
+        """The lecture of which most cells are, unless half of what is asked was done there."""
         sources = {cell.source.strip() for cell in cells} - {""}
         for stem, lecture in self.lectures().items():
             if sources and 2 * len(sources & lecture) > len(sources):
-                return f"the lecture {stem}"
+                done = {name for own in sources - lecture for name in called_names(own)}
+                return f"the lecture {stem}" if 2 * len(done & asked) < len(asked) else ""
         return ""
 
 

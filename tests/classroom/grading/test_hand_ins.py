@@ -69,6 +69,9 @@ BLANK_WITH_ID = as_file(
 )
 BLANK_WITHOUT_IDS = as_file([("", cell.source) for cell in submitted_cells(BLANK)])
 SHOWN = as_file([(cell.id, solved(cell.source)) for cell in submitted_cells(SHEET)])
+DONE_THERE = as_file(
+    [("", cell.source) for data in (LECTURE, SHEET) for cell in submitted_cells(data)]
+)
 GIVEN = [(cell.id, cell.source) for cell in submitted_cells(BLANK)]
 ANSWER = ("answer-even-sum", "total = 1")
 TRY = as_file([*GIVEN, ANSWER])
@@ -144,6 +147,10 @@ HAND_INS = {
     ),
     "sheet and a start page that was played with": (
         {f"ada/{UNIT}.ipynb": SHEET, f"ada/{UNIT} start.ipynb": EDITED_START},
+        f"ada/{UNIT}.ipynb",
+    ),
+    "a sheet that was done in the lecture": (
+        {f"ada/{UNIT}.ipynb": DONE_THERE, "ada/00_start_here.ipynb": START},
         f"ada/{UNIT}.ipynb",
     ),
     "sheet and scratch files": (
