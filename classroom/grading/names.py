@@ -39,14 +39,16 @@ NO_OWNERS = re.compile(  # words that people put around the name of their own fi
     re.IGNORECASE,
 )
 NO_STUDENTS = re.compile(  # folders of a class, of which none is a student
-    r"(?:(?:late|on[ _-]?time|sections?|groups?|gruppen?|weeks?|class|labs?|tutorials?|batch|parts?"
+    rf"{DAY}|(?:(?:late|on[ _-]?time"
+    r"|sections?|groups?|gruppen?|weeks?|class|labs?|tutorials?|batch|parts?"
     r"|inbound|working|downloads?|submi(?:ssions?|tted)|abgaben?|hand[ _-]?ins?|homeworks?|hw"
     r"|assignments?|exercises?|sheets?|files|autograded|feedback|source|release"
     r"|templates?|starter|solution)[\W_\d]*)+(?:(?<=[\W_])[a-h])?",
     re.IGNORECASE,
 )
 ONCE_MORE = re.compile(  # what follows the name of somebody who hands in again
-    r"[\W_]+(?:re[- _]?submi(?:ssion|t|tted)|late|v?\d|new|final|copy|retry|again|corrected)\W*$",
+    rf"[\W_]+(?:re[- _]?submi(?:ssion|t|tted)|late|v?\d|new|final|{COPY}"
+    r"|retry|again|corrected)\W*$",
     re.IGNORECASE,
 )
 DATE = re.compile(rf"(?<!\d){DAY}{TIME}[ _-]+")
@@ -72,12 +74,15 @@ PLATFORMS = {
         r"(?:question_\d+_)?"
         rf"(?:\d+_(?P<file>.+)|(?P<entry>{TEXT_ENTRY}))", re.I
     ),
+    "Canvas, unpacked": re.compile(
+        r"(?P<student>.+?)(?P<late>_late)?_(?P<id>\d+)_(?P<more>\d{4,}_(?P<file>.+))", re.I
+    ),
     "Canvas, anonymous": re.compile(
         r"(?P<student>anon_[^_]{5})(?P<late>_LATE)?_\d+_(?P<file>.+)"
     ),
     "Google Classroom": re.compile(r"(?P<student>.+?) - (?P<file>.+)"),
 }  # fmt: skip
-OF_FOLDERS = ("Moodle", "nbgrader", "Brightspace", "Blackboard", "Gradescope")
+OF_FOLDERS = ("Moodle", "nbgrader", "Brightspace", "Blackboard", "Gradescope", "Canvas, unpacked")
 OF_FILES = ("Moodle", "Brightspace", "Blackboard", "Canvas, anonymous", "Canvas")
 TIMES = (
     "%Y-%m-%d %H:%M:%S.%f %Z", "%Y-%m-%d %H:%M:%S %Z", "%Y-%m-%d-%H-%M-%S", "%b %d, %Y %I%M %p",
@@ -139,16 +144,17 @@ def members(name: str) -> tuple[str, ...]:
 
 
 def _of_platform(platform: str, found: re.Match[str]) -> Owner:
-    about = found.groupdict()
+    about, platform = found.groupdict(), platform.partition(",")[0]
     student, number = about["student"].strip(), about.get("id") or ""
     if number and platform in ("Moodle", "Canvas"):
         student = f"{student}_{number}"
     named = about.get("file") or about.get("entry") or ""
     stamp = _time(about.get("when") or "")
     in_full = f"{student}_{number}" if platform == "Brightspace" and number else ""
+    if more := about.get("more"):  # or is it a name that somebody made?
+        in_full = f"{student}_{more}"
     if of := about.get("of"):  # is its end of the name, or of the assignment?
         in_full = f"{of.rpartition('_')[2]}_{student}"
-    platform = platform.partition(",")[0]
     return Owner(student, number, platform, bool(about.get("late")), named, stamp, in_full)
 
 

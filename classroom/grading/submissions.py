@@ -27,6 +27,7 @@ from .archives import LARGEST, Found, Walk, is_looked_into
 from .contents import FEW_CALLS, OURS, UNREADABLE, UNTOUCHED, WORKED_ON, Contents, Kind
 from .names import (
     AGAIN,
+    COPY_OF,
     NO_STUDENTS,
     ONCE_MORE,
     Owner,
@@ -402,7 +403,7 @@ class _Placing:
             )
         if NO_STUDENTS.fullmatch(s.student) and not s.platform:
             return f"{s.student} is hardly a student's name, and counts as one. {OTHERWISE}"
-        first = ONCE_MORE.sub("", s.student)
+        first = ONCE_MORE.sub("", COPY_OF.sub("", s.student))
         if first != s.student and first in self._alike.get(first.casefold(), ()):
             return f"{s.student} may be another hand-in of {first}, and counts as one student."
         alike = self._alike[s.student.casefold()]
@@ -487,6 +488,7 @@ class _Placing:
                 self.others[other.who.student].append(about)
         told = {line.partition("/")[0].partition(":")[0] for line in self.unplaced}
         told |= {other.who.student for other in self.instead} if self.only is None else set()
+        students = students | self.namesakes.keys()
         for student, names in sorted(self.others.items()):
             if student in students or (self.only is None and student in told and not names):
                 continue

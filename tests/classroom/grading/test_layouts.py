@@ -63,6 +63,12 @@ READ = {
     "canvas, again": (["xu_1_91_02_products.ipynb", "xu_1_92_02_products-1.ipynb"], {"xu_1"}),
     "canvas, another name": (["xu_1_91_hw2.ipynb"], {"xu_1"}),
     "canvas, a zip": ({"xu_1_91_hw.zip": packed({"02_products.ipynb": sheet()})}, {"xu_1"}),
+    "canvas, a zip and the same unpacked": (
+        {"xu_1_9001_hw.zip": packed({"a.ipynb": sheet()}), "xu_1_9001_hw/a.ipynb": sheet(),
+         "li_LATE_2_9002_hw/x/a.ipynb": sheet()}, {"xu_1", "li_2"}),
+    "folders with two numbers": ([f"hw_1_45778{n}_{who}/{U}.ipynb" for n, who in
+                                  ((1, "ada"), (2, "bob"))],
+                                 {"hw_1_457781_ada", "hw_1_457782_bob"}),
     "canvas, two units": (["xu_1_91_02_products.ipynb", "xu_1_92_01_sums.ipynb"], {"xu_1"}),
     "canvas, anonymous": ([f"anon_aB3dE_{k}_{U}.ipynb" for k in (91, 92)],
                           {"anon_aB3dE"}),
@@ -254,6 +260,7 @@ def test_a_folder_too_high_among_several_is_refused_too(tmp_path):
     [
         ("submitted", [f"autograded/ada/ps1/{U}.ipynb", f"release/ps1/{U}.ipynb"]),
         ("Submitted files", [f"Working files/Ada/HW/{U}.ipynb"]),
+        ("2026-11-03", [f"carl/{U}.ipynb", f"dora/{U}.ipynb"]),
         ("Section A", [f"carl/{U}.ipynb", f"dora/{U}.ipynb"]),
     ],
 )
@@ -318,6 +325,8 @@ OF_SEVERAL = {
     "late work apart": [f"late/ada_{U}.ipynb"],
     "what was given out": [f"template/{U}.ipynb"],
     "another hand-in": [f"carl_resubmission/{U}.ipynb"],
+    "a copy of a folder": [f"carl - Kopie/{U}.ipynb"],
+    "a copy in front": [f"Copia de carl/{U}.ipynb"],
     "sheets with two ids": {f"pair/{U}.ipynb": with_id(17), f"pair/{U} (1).ipynb": with_id("'18'")},
 }
 

@@ -271,3 +271,12 @@ def locked(data):
 )
 def test_a_zip_of_which_nothing_can_be_read_is_told(tmp_path, name, data, told):
     assert f"{name}{told}" in with_bob(tmp_path, name, data).unplaced
+
+
+@pytest.mark.parametrize(
+    "part", ["_", "1", "v1", "20261103", "late_", "copy of ", " - copy", "(copy"]
+)
+def test_names_of_many_like_parts(tmp_path, part):
+    name = (part * 240)[:230]
+    with_bob(tmp_path, f"{name}ж/{name}x.ipynb", notebook("eve"))
+    with_bob(tmp_path, f"eve/{name}ж/{name}.ipynb", notebook("eve"))
