@@ -63,7 +63,7 @@ class Contents:
         if lecture:
             return Kind(instead=lecture)
         if by_id or by_call:
-            few = max(by_id, 2 * by_call) < len(asked)  # two ids for each
+            few = max(by_id, 2 * (len(asked & calls) or by_call)) < len(asked)  # two ids for each
             rank = FEW_CALLS if few else WORKED_ON
             rank = rank if self._is_worked_on(cells, best) else UNTOUCHED
             is_ours = rank == WORKED_ON and {c.source.strip() for c in cells} == self.solved(best)
