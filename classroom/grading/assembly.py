@@ -15,7 +15,7 @@ import ast
 import functools
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -251,11 +251,10 @@ class _Assembling:
 
     def _judge_where_typed(self) -> None:
         """What nobody calls is judged at the end too, if it was typed below our place for it."""
-        asking = self._asking()
         for exercise in (name for name in self.checks if name not in self.last):
             ours = [i for i, s in enumerate(self.steps) if s.check and s.exercise == exercise]
             below = (s for s in self.steps[ours[-1] + 1 :] if s.is_students)
-            if any(exercise in self._answered(step, asking) for step in below):
+            if any(exercise in self._answered(step) for step in below):
                 self.done.discard(exercise)
                 self._judge(exercise)
 
@@ -296,13 +295,13 @@ class _Assembling:
 
     def _with_exercises(self) -> Iterator[Step]:
         """The student's steps with the exercise that is called next, and those they answer."""
-        following, named, asking = "", [], self._asking()
+        following, named = "", []
         for step in reversed(self.steps):
             following = step.exercise or (step.is_students and self._named(step)) or following
             if step.id or step.check:
                 own = step.is_students and not step.tells_id
                 step = replace(step, exercise=following) if own or step.check else step
-                answers = self._answered(step, asking) if step.is_students else frozenset()
+                answers = self._answered(step) if step.is_students else frozenset()
                 named.append(replace(step, answers=answers))
         return reversed(named)
 
@@ -311,13 +310,14 @@ class _Assembling:
         _, _, behind = step.source.partition("check")
         return next((n for n in re.findall(r"[.\"']\s*(\w+)", behind) if n in self.checks), "")
 
-    def _answered(self, step: Step, asking: Mapping[str, set[str]]) -> frozenset[str]:
+    def _answered(self, step: Step) -> frozenset[str]:
         """The exercises that ask for what it makes, or whose cell it is; else the next one."""
-        asked = {exercise for name in bound(step.source) for exercise in asking.get(name, ())}
+        asked = {exercise for name in bound(step.source) for exercise in self._asking.get(name, ())}
         if step.is_answer and len(self.cells[step.cell][1]) == 1:
             asked |= {exercise for exercise, key in self.answers.items() if key == step.id}
         return frozenset(asked or {step.exercise})
 
+    @functools.cached_property
     def _asking(self) -> dict[str, set[str]]:
         """By name, the exercise that is the first to ask for it, and those asked with it here."""
         given = {name for c in self.ours if c.role != Role.ANSWER for name in bound(c.source)}
@@ -385,12 +385,18 @@ def parts_of(source: str, exercises: Collection[str]) -> list[Part]:
     return [*parts, *code(len(tree), None)] if parts else [Part(source)]
 
 
-def bound(source: str) -> set[str]:
+def bound(source: str) -> frozenset[str]:
     """The names that a cell makes, as far as can be told without running it."""
+    return _bound(source) if len(source) <= LONGEST else frozenset()
+
+
+@functools.lru_cache(maxsize=500)  # in a class many cells are alike
+def _bound(source: str) -> frozenset[str]:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # a magic, for instance
-        return {*re.findall(r"^(?:%\w+ +|def +|class +)?(\w+) *(?:[(=:,]|$)", source, re.M)}
+        lines = r"^(?:%\w+ +|def +|class +)?(\w+) *(?:[(=:,]|$)"
+        return frozenset(re.findall(lines, source, re.MULTILINE))
     found: set[str] = set()
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -406,14 +412,15 @@ def bound(source: str) -> set[str]:
                 found.add(other or name)
         if not isinstance(node, ast.Lambda | ast.comprehension):  # which have names of their own
             waiting += ast.iter_child_nodes(node)
-    return found
+    return frozenset(found)
 
 
-def _names(check: Check) -> set[str]:
+@functools.lru_cache(maxsize=500)
+def _names(check: Check) -> frozenset[str]:
     """The names that stand in the arguments of a call."""
     texts = [*check.arguments, *(text for _, text in check.named)]
     nodes = (node for text in texts for node in ast.walk(ast.parse(text, mode="eval")))
-    return {node.id for node in nodes if isinstance(node, ast.Name)}
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
 @functools.lru_cache(maxsize=500)
