@@ -32,7 +32,7 @@ CLASSES = [int(n) for n in os.environ.get("COURSE_CLASSES", "10 100 300").split(
 WORKERS = [n for n in (1, 2, 4, 8) if n <= (os.cpu_count() or 1)]
 CLUSTERS, IN_CLUSTER = (1, 2, 4, 8), 300  # processes of a cluster, and submissions for it
 MANY = 100_000
-COLUMNS = ("seconds", "a second", "MB, all processes", "MB, the command alone")
+COLUMNS = ("seconds", "a second", "MB, all processes", "MB, the command")
 ENOUGH = 1000  # submissions: in smaller classes growth is lost in what every run needs
 
 
@@ -110,7 +110,7 @@ def with_a_kill(count: int) -> str:
         raise RuntimeError("a cluster that lost a worker has another table")
     return (
         f"{count:,} submissions on two processes of a Dask cluster, one of them killed "
-        f"when {killed[0]} were graded: grades.csv is that of a run on this machine alone, byte "
+        f"when {killed[0]} were graded: grades.csv is that of a run without a cluster, byte "
         "for byte."
     )
 
