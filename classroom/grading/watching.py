@@ -8,12 +8,15 @@ student's side of the wall: who is determined to blind it leaves other traces, a
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import copy
+import cProfile
 import ctypes
 import functools
 import linecache
 import os
+import platform
 import re
 import resource
 import sys
@@ -21,7 +24,7 @@ import sysconfig
 import threading
 from builtins import *  # noqa: F403, UP029  (a cell may exchange those of everybody)
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os.path import realpath
 from pathlib import PurePath
 from sys import _getframe
@@ -30,7 +33,13 @@ from typing import Any, NamedTuple
 
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Feedback
-from selfcheck.reserved import CHECKS, ModuleOfChecks, around_gates, tell_of_calls
+from selfcheck.reserved import (
+    CHECKS,
+    ModuleOfChecks,
+    around_gates,
+    gate_within,
+    tell_of_calls,
+)
 
 OFTEN = 3  # calls of one check in a cell, above which it does the guessing
 OFTEN_IN_ALL = 12  # in all cells together
@@ -48,11 +57,10 @@ BELOW = {
 LINKS = {"os.link", "os.symlink", "os.rename"}
 PEEPING = {
     "_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_referrers",
-    "__wrapped__", "__closure__", "__code__", "__globals__", "cell_contents",
-    "getclosurevars", "getattr_static", "__getattribute__", "_current_frames", "FrameSummary",
-    "__subclasses__", "_posixsubprocess", "pythonapi", "py_object", "capture_locals",
+    "getattr_static", "__getattribute__", "_current_frames", "FrameSummary",
+    "_posixsubprocess", "pythonapi", "py_object", "capture_locals",
     "read_history_file", "read_init_file",
-}  # fmt: skip  # names of what lies below a function, and of who runs it
+}  # fmt: skip  # names of who runs a function, where Python does not tell of it
 ANOTHER = "cpython.PyInterpreterState_New"  # an interpreter that no hook watches
 UNWATCHED = {"readline", "_tkinter", "_cffi_backend", "_testcapi"}  # open files without telling
 IMPORTS = re.compile("^<frozen|/importlib/__init__.py$")
@@ -65,7 +73,7 @@ CODE = {
 }  # fmt: skip
 ALONE = {"open", "import", "sys._getframe", ANOTHER}
 WATCHED = frozenset(ALONE | PROCESSES | LOOKING | BELOW | LINKS | CODE)
-DESCRIBES = ("/inspect.py", "/typing.py")
+DESCRIBES = ("/inspect.py", "/typing.py", "/doctest.py")
 TAKES_APART = {"_getmembers", "getclosurevars"}  # functions there that give what is inside
 CELL = "<cell "  # how the file of a cell is called
 MANY_LINES = 15  # of a file of ours in tracebacks, above which it is being read
@@ -119,6 +127,7 @@ class Watch:
         self._libraries = tuple(folder + os.sep for folder in libraries)
         self._seen: dict[str, None] = {}
         self._calls: Counter[str] = Counter()
+        self._names: dict[int, str] = {}  # of exercises, which a cell may give others
         self._calls_in_all: Counter[str] = Counter()
         self.called: dict[str, Called] = {}  # by exercise, the last call
         self._lines: Counter[str] = Counter()
@@ -138,7 +147,7 @@ class Watch:
         call = Exercise.__call__
 
         def counted(exercise: Exercise, *args: Any, **named: Any) -> Any:
-            self._calls[exercise.name] += 1
+            self._calls[self._names.setdefault(id(exercise), exercise.name)] += 1
             given = dict(zip(exercise.kinds, args, strict=False)) | named
             answers = {name: _as_it_is_now(value) for name, value in given.items()}
             feedback = call(exercise, *args, **named)
@@ -155,6 +164,10 @@ class Watch:
             return [*object.__getattribute__(exercise, "__dict__"), *dir(Exercise)]
 
         _tell_when_read(*WITHIN)
+        platform.processor()  # asks another program, once
+        for name in ("enable", "disable"):  # gives times and no frames
+            kind = cProfile.Profile
+            type.__setattr__(kind, name, _as_ours(getattr(kind, name)))
         tell_of_calls(self._ran)
         linecache.cache = self._forgetful
         type.__setattr__(Exercise, "__call__", counted)
@@ -198,6 +211,7 @@ class Watch:
             if "." in name and type(module) is ModuleType:
                 module.__class__ = self._guarded if name.startswith(GUARDED) else self._kept
             elif type(module) is ModuleOfChecks:
+                gate_within(module)
                 module.__class__ = self._kept_checks
         for name in (*KEPT, *PYTHONS):
             sys.modules[name].__class__ = self._kept
@@ -215,7 +229,8 @@ class Watch:
         class Kept(kind):
             def __setattr__(self, name: str, value: Any) -> None:
                 names = ModuleType.__getattribute__(self, "__dict__")
-                if watch.is_on and name in names and name != LAST_VALUE:
+                is_known = name in names and getattr(builtins, name, None) is not value
+                if watch.is_on and (is_known or name == "__class__") and name != LAST_VALUE:
                     watch._exchanged(f"{self.__name__}.{name}")
                 super().__setattr__(name, value)
 
@@ -314,7 +329,7 @@ class Watch:
     def _whose(self, file: str) -> str:
         """Whose code has this file; it is found out once, since it is asked often."""
         if file not in self._files:
-            is_ours = file.startswith("<frozen") or self._ours(file)
+            is_ours = file.startswith("<frozen") or self._ours(file, (".py", ".pyc", *PROSE))
             is_librarys = file.startswith(self._libraries)
             self._files[file] = OURS if is_ours else LIBRARYS if is_librarys else STUDENTS
         return self._files[file]
@@ -363,9 +378,13 @@ class Watch:
 
     def _what(self, event: str, arguments: tuple) -> str:
         if event in PROCESSES:
-            return "starts another process"
+            # a package that is imported may ask which fonts there are
+            is_imports = self._is_import()
+            self._had_processes |= is_imports
+            return "" if is_imports else "starts another process"
         if event in LOOKING:
-            return "" if _caller(3).endswith(TESTS) else f"uses {event}"
+            file = _caller(3)
+            return "" if file.endswith(TESTS) or self._whose(file) == OURS else f"uses {event}"
         if event in BELOW:
             return "" if self._is_import() else "goes below Python by ctypes"
         if event == ANOTHER:
@@ -479,6 +498,15 @@ class Watch:
             if real.startswith(folder):
                 return f"{os.path.basename(folder[:-1])}/{real[len(folder) :]}"
         return ""
+
+
+def _as_ours(do: Callable) -> Callable:
+    """The same, called from here."""
+
+    def called(*args: Any, **named: Any) -> Any:
+        return do(*args, **named)
+
+    return called
 
 
 def _copied(state: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -1,7 +1,10 @@
 """What happens is seen, however it is written: the course's own code, and a check as an oracle."""
 
+import os
+
 import pytest
 
+from classroom.grading.judge_pool import JudgeProcess
 from tests.classroom.grading.making import graded, solved
 
 pytestmark = pytest.mark.usefixtures("small_course")
@@ -33,7 +36,6 @@ ROUTES = {
     "f = types.FunctionType(getattr(ours.mean, '__co' + 'de__'), {})",
     "the code executed": f"{FILE}c = getattr(ours.mean, '__co' + 'de__')\n"
     "try:\n    exec(c)\nexcept Exception:\n    pass",
-    "what a gate wraps": f"{FILE}w = getattr(ours.running_sums, '__wrapped__', None)",
     "what a gate has in its closure": f"{FILE}w = ours.running_sums.__closure__[0].cell_contents",
     "the code of a gate": f"{FILE}w = ours.running_sums.__code__",
     "other code in a function": f"{FILE}f = lambda x: x\n"
@@ -123,7 +125,6 @@ ROUTES = {
     "a check by exec": "exec('for k in range(9): check.even_sum(k * n)')",
     "a check by recursion": "def go(k):\n    k and (check.even_sum(k * n), go(k - 1))\ngo(9)",
     "a check under another name": "ask = check.even_sum\nfor k in range(9):\n    ask(k * n)",
-    "what lay below a wrapper": f"{FILE}f = getattr(ours.mean, '__wrap' + 'ped__', None)",
     "a closure by text": f"{FILE}c = eval('ours.mean.__clo' + 'sure__')",
     "a closure in a file": f"{FILE}open('a.py', 'w').write('get = lambda f: f.__closure__')\n"
     "import a\na.get(ours.running_sums)",
@@ -192,6 +193,19 @@ ROUTES |= {
     "paths followed by another": f"{FILE}import posixpath\nold = posixpath._joinrealpath\n"
     "posixpath._joinrealpath = lambda *about: ('/x', True)\ntext = open(FILE).read()\n"
     "posixpath._joinrealpath = old",
+}
+CHECKS = "import sys\nc = sys.modules['small_course.checks.sums']\n"
+GIVES = "found = names['long'](np.random.default_rng(1))"
+ROUTES |= {
+    "a function of the checks, below the module": f"{CHECKS}"
+    "below = '_'.join(['', '', 'dict', '', ''])\n"
+    f"names = getattr(object, ''.join(['__getattri', 'bute__']))(c, below)\n{GIVES}",
+    "a function of the checks, by a library": f"{CHECKS}from unittest.mock import patch\n"
+    "with patch.dict('small_course.checks.sums.__dict__', {}) as names:\n    " + GIVES,
+    "a module of checks made a plain one": f"{CHECKS}import types\nc.__class__ = types.ModuleType",
+    "a check by ever other names": "asked = check.even_sum\nasked(2 * n)\nfor k in range(9):\n"
+    "    asked.name = f'a{k}'\n    asked(k * n)\n"
+    "asked.name = 'even_sum'",
 }
 BELOW = "[c for c in (getattr(b, 'cell_' + 'contents') for b in cells) if callable(c)][0]"
 OURS = "    return ours.running_sums(x)"
@@ -291,6 +305,17 @@ HONEST = {
     "what is known of the machine": "text = open('/proc/self/status').read()",
     "a log of an error": "import logging\ntry:\n    1 / 0\nexcept Exception:\n"
     "    logging.getLogger(__name__).exception('bad')",
+    "below a function of one's own": "import functools\n@functools.cache\ndef f(x):\n"
+    "    return lambda: x\nf.__wrapped__(1)\ng = f(1)\ng.__closure__[0].cell_contents\n"
+    "g.__code__.co_varnames, g.__globals__ is globals()",
+    "classes that are known by their base": "class A:\n    pass\nclass B(A):\n    pass\n"
+    "A.__subclasses__()",
+    "all doctests": f"{FILE}from small_course.sums import mean\nimport doctest\ndoctest.testmod()",
+    "a profile": "import cProfile\nwith cProfile.Profile() as p:\n    sum([1])\n"
+    "cProfile.run('1 + 1')",
+    "the machine it runs on": "import platform\nplatform.platform(), platform.uname().processor",
+    "names that NumPy once had": "np.int, np.bool, np.float = int, bool, float",
+    "a task to practice on": "check.even_sum.practice",
     "SymPy": "f = sympy.lambdify(n, n**2)\nf(3)\nsympy.simplify(n**2 / n)",
 }
 
@@ -314,6 +339,14 @@ def test_the_courses_own_function_is_no_answer_without_a_look(judge_process, rou
     grade, _ = graded(judge_process, cells, UNIT, limits=AMPLE)
     result = next(r for r in grade.results if r.name == "running_sums")
     assert result.by_hand
+
+
+def test_what_a_package_asks_while_it_is_imported_is_none():
+    judge_process = JudgeProcess(os.getpid() % 4000 + 4000, sandboxed=True)
+    try:  # the first that draws here: Matplotlib asks for the fonts
+        assert told(judge_process, "sympy.plot(n**2, (n, 0, 1))") == ()
+    finally:
+        judge_process.close()
 
 
 @pytest.mark.parametrize("kind", HONEST)
