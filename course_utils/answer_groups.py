@@ -10,11 +10,13 @@ SOFTMAX_ATTENTION = (
     "attention.cross_attention",
     "attention.multi_head",
     "block.weigh",
+    "autodiff.causal_attention",
 )
 LINEAR_ATTENTION = (
     "attention.linear_attention",
     "attention.causal_linear_attention",
     "attention.LinearAttentionState",
+    "autodiff.causal_linear_attention",
 )
 RUNNING_AVERAGES = (
     "optimizers.moves",

@@ -105,6 +105,7 @@ def possible_columns() -> np.ndarray:
     return LOW + steps.reshape(6, -1).T
 
 
+@answer
 def columns_behind(printed: np.ndarray, concat: np.ndarray, within: float) -> Iterator[np.ndarray]:
     """For each printed column, every possible column of W^O that gives it within the tolerance."""
     first, second = concat @ possible_columns().T
