@@ -1,10 +1,11 @@
 """What the submissions of a class have in common: files, answers, ids. A person should ask why.
 
 None of it changes a grade. Of an answer what the sheet gave is taken out; names of one's own, the
-order of lines and that in sums and products do not count. To have it like somebody else is the more
-surprising the fewer in this class write it so: a usual answer says little, eight of them much. A
-pair is told if chance would hardly give any pair of the class so much in common, and if neither has
-nearly so much in common with many: what a group was taught together is theirs.
+order of lines and that in sums and products do not count, nor do helpers and the steps in which it
+is said (`spelled_out`). To have it like somebody else is the more surprising the fewer in this
+class write it so: a usual answer says little, eight of them much. A pair is told if chance would
+hardly give any pair of the class so much in common, and if neither has nearly so much in common
+with many: what a group was taught together is theirs.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import NamedTuple
 from selfcheck.feedback import Outcome
 
 from .records import Graded, Result
+from .spelled_out import spelled_out
 
 SHOWN = 3
 NOBODYS = "0"  # the id in the sheet as it is given out
@@ -94,7 +96,7 @@ def _seen(graded: Graded, given: Mapping[str, str], once: dict[Telling, Telling]
     answers = []
     for result in graded.results if tried else ():
         answer = essence(result.answer, given.get(result.name, ""))
-        if result.outcome in TELLING and answer.form:
+        if result.outcome in TELLING and answer.spelled:
             telling = Telling(result.number, result.name, tuple(_keys(answer)))
             answers.append(once.setdefault(telling, telling))
     return Seen(
@@ -125,9 +127,8 @@ def _same(
 
 def _keys(answer: Essence) -> Iterator[bytes]:
     """Digests of an answer, each of which says more than the one before."""
-    yield _digest(answer.form)
-    yield _digest(answer.form, answer.ordered)
-    yield _digest(answer.form, answer.ordered, *sorted(answer.names))
+    said = answer.spelled, answer.form, answer.ordered, *sorted(answer.names)
+    yield from (_digest(*said[:many]) for many in (1, 2, 3, len(said)))
 
 
 def _digest(*words: str) -> bytes:
@@ -137,25 +138,37 @@ def _digest(*words: str) -> bytes:
 class Essence(NamedTuple):
     """An answer without what was given, without its own names and the order of its lines."""
 
-    form: str  # without the order in sums and products too; empty if nothing is left
+    spelled: str  # without intermediate steps and helpers; empty if nothing is left
+    form: str = ""  # with them; without the order in sums and products
     ordered: str = ""
     names: frozenset[str] = frozenset()  # of its own
 
 
 @functools.lru_cache(maxsize=1000)
 def essence(answer: str, given: str = "") -> Essence:
-    """What an answer is beyond what the sheet gave."""
-    tree, stub = _parsed(answer), _parsed(given)
-    if tree is None:
+    """What an answer is beyond what the sheet gave; its words, where it cannot be taken apart."""
+    try:
+        return _structure(ast.parse(answer), _parsed(given))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Essence("") if tokens(answer) == tokens(given) else Essence(tokens(answer))
+
+
+def _structure(tree: ast.Module, stub: ast.Module | None) -> Essence:
     known = _own_names(stub) if stub else set()
     kept = known | ({n.id for n in ast.walk(stub) if isinstance(n, ast.Name)} if stub else set())
     own = _own_names(tree) - kept
-    lines = Counter(_lines(tree, own))
-    lines.subtract(Counter(_lines(stub, own)) if stub else Counter())
-    left = sorted(line for line, count in lines.items() for _ in range(count))
-    form, ordered = ("\n".join(sorted(line[way] for line in left)) for way in (0, 1))
-    return Essence(form, ordered, frozenset(own))
+    if not (ordered := _beyond(tree, stub, own, sorts=False)):
+        return Essence("")
+    form = _beyond(tree, stub, own, sorts=True)
+    steps = _beyond(spelled_out(tree, kept), stub, own, sorts=True)
+    return Essence(steps or form, form, ordered, frozenset(own))
+
+
+def _beyond(tree: ast.Module, stub: ast.Module | None, own: set[str], *, sorts: bool) -> str:
+    """The lines of an answer that the sheet has not."""
+    lines = Counter(_lines(tree, own, sorts=sorts))
+    lines.subtract(Counter(_lines(stub, own, sorts=sorts)) if stub else Counter())
+    return "\n".join(sorted(line for line, count in lines.items() for _ in range(count)))
 
 
 def _parsed(source: str) -> ast.Module | None:
@@ -177,17 +190,14 @@ def _own_names(tree: ast.Module) -> set[str]:
     return found
 
 
-def _lines(tree: ast.Module, own: set[str]) -> Iterator[tuple[str, str]]:
-    """Each statement by its structure, the statements within it apart; a name of one's own is _.
-
-    First with sums and products in any order, then as they are.
-    """
+def _lines(tree: ast.Module, own: set[str], *, sorts: bool) -> Iterator[str]:
+    """Each statement by its structure, the statements within it apart; a name of one's own is _."""
     for node in ast.walk(tree):
         match node:
             case ast.Expr(value=ast.Constant(value=str())) | ast.Pass() | ast.Import():
                 continue  # a docstring, and what everybody has
             case ast.stmt():
-                yield _dumped(node, own, sorts=True), _dumped(node, own)
+                yield _dumped(node, own, sorts=sorts)
 
 
 def _dumped(node: ast.AST, own: set[str], *, sorts: bool = False) -> str:

@@ -13,11 +13,11 @@ from .copies import Seen, Telling
 from .records import in_order
 
 COPIED = (0.4, 0.65, 0.95)  # the share of answers that one may have from the other
-LEVELS = 3  # of comparing two answers, from what many could share to what fewer do
-ENOUGH = 1.5  # logarithm of the odds for a copy, from which on it is told;
-CHANCE = 1 / 600  # in a large class, also of that for one among so many pairs as it has
+LEVELS = 4  # ways to compare two answers, from what many could share to what fewer do
+ENOUGH = 5.0  # logarithm of the odds for a copy, from which on it is told;
+CHANCE = 1 / 2  # in a large class, also of that for one among so many pairs as it has
 OWNERS = 4  # students, beyond which nothing is theirs alone:
-APART = 4.0  # so far above the odds that either has with a fourth
+APART = 4.5  # so far above the odds that either has with a fourth
 
 
 class Pair(NamedTuple):
@@ -86,18 +86,21 @@ class _Table:
         """For each other, by how much more likely a copy gives these two sheets than chance does.
 
         As logarithms: an answer that is alike speaks for a copy, the more so the fewer have it;
-        one that is not speaks against.
+        one that is not speaks against. Who copies disguises all of it in about the same way, so
+        the answers are compared in one way at a time.
         """
         copied = np.array(COPIED)
         own = -np.log1p(-copied)  # what an answer of one's own takes away
-        shares = self.shares[self.keys[one]][:, :, None]
-        alike = own + np.log(1 - copied + copied / LEVELS / shares)
-        alike[:, 1:] -= alike[:, :-1].copy()  # each level beyond the one before
-        alike[~self.tried[one]] = 0
-        same = (self.keys[others] == self.keys[one]).reshape(len(others), self.keys[one].size)
         both = (self.tried[others] & self.tried[one]).sum(axis=1)
-        logs = same @ alike.reshape(-1, len(copied)) - np.outer(both, own)
-        return np.logaddexp.reduce(logs, axis=1) - math.log(len(copied))
+        same = self.keys[others] == self.keys[one]
+        logs = []
+        for level in range(LEVELS):
+            shares = self.shares[self.keys[one, :, level]][:, None]
+            alike = own + np.log(1 - copied + copied / shares)
+            alike[~self.tried[one]] = 0
+            logs.append(same[:, :, level] @ alike - np.outer(both, own))
+        every = np.concatenate(logs, axis=1)
+        return np.logaddexp.reduce(every, axis=1) - math.log(every.shape[1])
 
     def may_have(self, least: float) -> Iterator[np.ndarray]:
         """For each student the others with whom the odds may be at least these.
@@ -105,7 +108,7 @@ class _Table:
         Keys in common say at most their weights. Two reach the sum only with one of their heavier
         keys in common, if what each leaves aside, its lightest, weighs less in all.
         """
-        most = np.maximum(0, np.log(1 - COPIED[-1] + COPIED[-1] / LEVELS / self.shares))
+        most = np.maximum(0, np.log(1 - COPIED[-1] + COPIED[-1] / self.shares))
         weights = most.copy()
         for level in range(1, LEVELS):
             above, below = (self.keys[:, :, place][self.tried] for place in (level - 1, level))

@@ -113,7 +113,7 @@ def test_those_who_are_not_compared_could_not_have_been_told(spellings, monkeypa
 
     def answer(number):
         form, order, names = (chance.randrange(n) for n in (spellings, 2, 3))
-        keys = (form,), (form, order), (form, order, names)
+        keys = (form,), (form, 0), (form, order), (form, order, names)
         return Telling(f"2.{number}", f"e{number}", tuple(repr(key).encode() for key in keys))
 
     everyone = [Seen(f"s{n}", str(n), None, None, tuple(map(answer, range(9)))) for n in range(600)]
@@ -148,8 +148,73 @@ def test_a_pair_is_told_once_with_its_exercises_in_order_and_who_is_beside():
 
 def test_what_the_sheet_gave_is_no_evidence():
     long_stub = "\n".join(f"value_{n} = {n} * beta" for n in range(40))
-    assert essence(f"{long_stub}\nx = 1", long_stub).form == essence("x = 1").form
-    assert essence(long_stub, long_stub).form == ""
+    assert essence(f"{long_stub}\nx = 1", long_stub) == essence("x = 1")
+    assert essence(long_stub, long_stub).spelled == ""
+
+
+ONE = "def weights(beta, t):\n    return (1 - beta) * np.array([beta**k for k in range(t)])"
+SAME = {
+    "a part by itself": "def weights(beta, t):\n    scale = 1 - beta\n"
+    "    return scale * np.array([beta**k for k in range(t)])",
+    "every step by itself": "def weights(beta, t):\n    steps = range(t)\n"
+    "    powers = np.array([beta**k for k in steps])\n    result = (1 - beta) * powers\n"
+    "    return result",
+    "a loop": "def weights(beta, t):\n    powers = []\n    for k in range(t):\n"
+    "        powers.append(beta**k)\n    return np.array(powers) * (1 - beta)",
+    "two at once": "def weights(beta, t):\n    a, b = 1 - beta, range(t)\n"
+    "    return a * np.array([beta**k for k in b])",
+    "a helper for all of it": "def mine(b, n):\n"
+    "    return (1 - b) * np.array([b**k for k in range(n)])\n\n"
+    "def weights(beta, t):\n    return mine(beta, t)",
+    "a helper of many lines": "def mine(beta, t):\n    scale = 1 - beta\n    powers = []\n"
+    "    for k in range(t):\n        powers.append(beta**k)\n    return scale * np.array(powers)\n"
+    "\ndef weights(beta, t):\n    return mine(beta, t)",
+    "a helper for a part": "def power(b, n):\n    return b**n\n\ndef weights(beta, t):\n"
+    "    return (1 - beta) * np.array([power(beta, k) for k in range(t)])",
+}
+OTHERS = {
+    "another formula": ONE.replace("1 - beta", "1 + beta"),
+    "another order of powers": ONE.replace("range(t)", "range(t)[::-1]"),
+    "another way": "def weights(beta, t):\n    return (1 - beta) * beta ** np.arange(t)",
+    "a value that changes": "def weights(beta, t):\n    scale = 1 - beta\n    scale = scale / 2\n"
+    "    return scale * np.array([beta**k for k in range(t)])",
+}
+
+
+@pytest.mark.parametrize("answer", [*SAME.values()], ids=[*SAME])
+def test_the_same_in_more_or_fewer_steps_is_the_same(answer):
+    stub = STUBS["weights"]
+    assert essence(answer, stub).spelled == essence(ONE, stub).spelled
+
+
+@pytest.mark.parametrize("answer", [*OTHERS.values()], ids=[*OTHERS])
+def test_what_says_something_else_is_not(answer):
+    stub = STUBS["weights"]
+    assert essence(answer, stub).spelled != essence(ONE, stub).spelled
+
+
+LONG = {
+    "a sum without end": "x = " + "+".join(["a"] * 9000),
+    "a long sum": "x = " + "+".join(["a"] * 400),
+    "many cases": "if a:\n    b = 1\n" + "elif a:\n    b = 1\n" * 200,
+    "brackets in brackets": "x = " + "[" * 190 + "]" * 190,
+    "one within the other": "x = " + "(" * 90 + "a" + ")" * 90,
+    "doubled again and again": "\n".join(f"a{n + 1} = a{n} + a{n}" for n in range(80)),
+    "very many steps": "\n".join(f"a{n + 1} = a{n} + 1" for n in range(1500)),
+    "functions in functions": "\n".join(
+        " " * n + f"def f{n}(x): # f{n - 1}" for n in range(1, 80)) + "\n" + " " * 90 + "return 1",
+    "attributes without end": "x = a" + ".b" * 3000,
+    "helpers that call each other": "\n".join(
+        f"def f{n}(x):\n    return f{n + 1}(x) + f{n + 1}(x)" for n in range(60)),
+    "no Python": "(" * 9000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", [*LONG.values()], ids=[*LONG])
+def test_an_answer_of_any_kind_has_an_essence(answer):
+    assert essence(answer).spelled
+    one = {"bias": (answer, "wrong")}
+    assert told(graded("ada", one), graded("bob", one), *class_of(9)) == {}
 
 
 def test_the_same_file_is_told_unless_nothing_was_tried():
