@@ -35,8 +35,9 @@ from .written import Written
 MOST_BYTES = 8 << 20  # in one message
 MOST_IN_ARRAYS = MOST_BYTES * 2 // 3  # as text they take a third more
 MOST_PARTS = 200_000  # in one value
+A_CLASS = 50  # parts that an object counts for: it arrives with a class of its own
 DEEPEST = 40  # lists in lists, and calls within calls
-MOST_BITS = 20_000  # of an integer
+MOST_BITS = 14_000  # of an integer; Python writes no more digits than 14,283 have
 MOST_KEYS = 1000  # of a set or dictionary: numbers can be chosen so that all their hashes are equal
 NUMBERS = "?bhilqBHILQefdFD"  # kinds of numbers in arrays, in NumPy's letters
 TAG = "$"
@@ -203,6 +204,8 @@ class Codec:
 
     def decode(self, data: Any) -> Any:
         """The value that was sent; WireError if it is not as agreed."""
+        if type(data) in (list, dict):
+            _require_few(data)
         try:
             return self._decode(data, DEEPEST)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
@@ -376,6 +379,18 @@ def as_argument(value: Any) -> Any:
         return plain_copy(value)
     codec = _Back()
     return codec.decode(codec.encode(copied(value)))
+
+
+def _require_few(data: Any) -> None:
+    """What was sent has no more parts than may be: else it would be many times its message."""
+    left, waiting = 2 * MOST_PARTS, [data]  # an item of a dictionary is sent as three
+    while waiting and left >= 0:
+        parts = waiting.pop()
+        left -= A_CLASS if type(parts) is dict and "type" in parts else len(parts)
+        inside = parts.values() if type(parts) is dict else parts
+        waiting += [part for part in inside if type(part) in (list, dict)]
+    if left < 0:
+        raise WireError("it has too many parts")
 
 
 # -- numbers and formulas

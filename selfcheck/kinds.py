@@ -247,6 +247,9 @@ class Student:
         return a == b
 
 
+MOST_LINES = 500  # of a derivation
+
+
 class Lines:
     """The lines of a derivation: a list of formulas in these symbols and functions such as g(i).
 
@@ -293,6 +296,8 @@ def each_line(answer: Any, name: str, read: Callable[..., Any], relations: str =
         raise Unreadable(f"{name} should be a list of lines, not {type_in_words(answer)}.")
     if not answer:
         raise Unreadable(f"{name} is an empty list; it should have a line for every step.")
+    if len(answer) > MOST_LINES:
+        raise Unreadable(f"{name} has {len(answer)} lines; {MOST_LINES} is the limit.")
     lines = []
     for number, line in enumerate(answer, start=1):
         try:

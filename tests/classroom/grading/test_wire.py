@@ -223,6 +223,7 @@ def test_what_is_too_large_is_refused_with_a_sentence(what, says):
         value(there, what)
 
 
+OBJECT = {"$": "object", "type": "A", "handle": 0, "iterates": False}
 HOSTILE = [
     {"$": "array", "dtype": "O", "shape": [1], "v": ""},
     {"$": "array", "dtype": "<f8", "shape": [10**9, 10**9], "v": ""},
@@ -236,6 +237,7 @@ HOSTILE = [
     {"$": "function", "handle": {}},
     {"no tag": 1},
     {"$": "slice", "v": [1, 2, 3, 4]},
+    {"$": "int", "v": "f" * 3600},  # more digits than Python writes
 ]
 
 
@@ -243,6 +245,18 @@ HOSTILE = [
 def test_what_was_not_agreed_upon_is_an_error_and_nothing_else(data):
     with pytest.raises(WireError):
         Peer(None, lambda question: None).decode(data)
+
+
+@pytest.mark.parametrize("part", [0, [], {"$": "kin", "type": "A", "handle": 1, "v": []}, OBJECT])
+def test_what_has_more_parts_than_anybody_could_send_is_not_made(part):
+    with pytest.raises(WireError, match="too many parts"):
+        Peer(None, lambda question: None).decode([part] * 500_000)
+    assert len(Peer(None, lambda question: None).decode([part] * 5_000)) == 5_000
+
+
+def test_a_derivation_of_very_many_lines_is_not_read():
+    with pytest.raises(Unreadable, match="501 lines; 500 is the limit"):
+        Lines(["n"]).read(["n"] * 501, "lines")
 
 
 @pytest.mark.parametrize(
