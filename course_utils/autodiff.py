@@ -50,6 +50,7 @@ def node(value: Any) -> Node:
     return value if isinstance(value, Node) else Node(value)
 
 
+@answer
 def backward(root: Node) -> None:
     """The gradient of one number, the root, by every node it was made from."""
     root.gradient = np.ones_like(root.value)
