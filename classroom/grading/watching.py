@@ -186,6 +186,7 @@ class Watch:
             self._note_inside(_getframe(1))
             return function(*args, **named)
 
+        del noted.__wrapped__
         return noted
 
     def _note_inside(self, frame: FrameType) -> None:

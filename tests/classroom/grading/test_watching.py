@@ -316,6 +316,8 @@ HONEST = {
     "the machine it runs on": "import platform\nplatform.platform(), platform.uname().processor",
     "names that NumPy once had": "np.int, np.bool, np.float = int, bool, float",
     "a task to practice on": "check.even_sum.practice",
+    "what a watched method shows of itself": "f = vars(type(check.even_sum))['judged']\n"
+    "assert not hasattr(f, '__wrapped__')",
     "SymPy": "f = sympy.lambdify(n, n**2)\nf(3)\nsympy.simplify(n**2 / n)",
 }
 
