@@ -82,6 +82,7 @@ HANDS_ON = {
 }  # fmt: skip  # functions which give frames to who asks
 MEMORY = ("/mem", "/maps", "/pagemap")  # of a process, below /proc
 TESTS = "/doctest.py"  # puts back the tracing that there was
+TRACER = "selfcheck/derivation/tracing.py"  # of checks
 GUARDED = ("selfcheck.", "classroom.")  # modules; whether a package is of the machine, others ask
 GATES = "selfcheck.reserved"
 NOT_FOR_STUDENTS = (GATES, "classroom.")  # modules of which nothing is
@@ -141,6 +142,7 @@ class Watch:
         self.reserved: tuple[str, ...] = ()  # what the exercise asks for whose cell runs
         self._files: dict[str, str] = {}  # of code: whose they are
         self._given: set[str] = set()  # functions of checks that cells of the sheet use
+        self._check: CodeType | None = None  # around every call of one
 
     def begin(self) -> None:
         """From now on; there is no end."""
@@ -163,6 +165,7 @@ class Watch:
         def names(exercise: Exercise) -> list[str]:
             return [*object.__getattribute__(exercise, "__dict__"), *dir(Exercise)]
 
+        self._check = counted.__code__
         _tell_when_read(*WITHIN)
         platform.processor()  # asks another program, once
         for name in ("enable", "disable"):  # gives times and no frames
@@ -330,7 +333,7 @@ class Watch:
     def _whose(self, file: str) -> str:
         """Whose code has this file; it is found out once, since it is asked often."""
         if file not in self._files:
-            is_ours = file.startswith("<frozen") or self._ours(file, (".py", ".pyc", *PROSE))
+            is_ours = file.startswith("<frozen") or self._ours(file)
             is_librarys = file.startswith(self._libraries)
             self._files[file] = OURS if is_ours else LIBRARYS if is_librarys else STUDENTS
         return self._files[file]
@@ -405,7 +408,8 @@ class Watch:
             return "makes code by hand" if self._is_students(_caller(3)) else ""
         if event == "function.__new__":
             name = self._ours(arguments[0].co_filename)
-            return f"makes a function from the code of {name}" if name else ""
+            is_checks = self._ours(_caller(3)) == TRACER and self._is_checking()
+            return f"makes a function from the code of {name}" if name and not is_checks else ""
         return self._looked_into(event, *arguments[:2])
 
     def _imported(self, name: str, file: str | None) -> str:
@@ -423,7 +427,7 @@ class Watch:
             return "opens a file whose name it makes up while it is asked"
         path = os.fsdecode(path)
         path = str.__str__(path)  # one that was made for this has methods of its own
-        if name := self._ours(path, (".py", ".pyc", *PROSE)):
+        if name := self._ours(path):
             what = f"reads {'' if name.endswith(PROSE) else 'the source of '}{name}"
             if _is_shown():
                 self._lines[name] += 1
@@ -450,6 +454,12 @@ class Watch:
                 return False
         return False
 
+    def _is_checking(self) -> bool:
+        """Is a check at work, with nothing of the student's within?"""
+        codes = (frame.f_code for frame in _outward(_getframe(1)))
+        ends = (c for c in codes if c is self._check or self._is_students(c.co_filename))
+        return next(ends, None) is self._check
+
     def _is_asked_by_us(self) -> bool:
         """Is the next one outward, of ours and the student's, the course or the machine?"""
         files = (frame.f_code.co_filename for frame in _outward(_getframe(4)))
@@ -458,6 +468,8 @@ class Watch:
 
     def _executed(self, code: CodeType) -> str:
         name = self._ours(code.co_filename)
+        if name.endswith(PROSE) and self._whose(_caller(4)) == OURS:
+            return ""  # an expression that stands in a text of ours
         if not self._is_students(code.co_filename) and self._is_students(_caller(4)):
             return f"runs the code of {name or 'another file'} by itself"
         if not name:
@@ -490,9 +502,9 @@ class Watch:
         is_asked = name and not self._is_of_ours(_getframe(3)) and not _is_described()
         return f"looks into a function of {name}" if is_asked else ""
 
-    def _ours(self, path: str, endings: tuple[str, ...] = (".py", ".pyc")) -> str:
+    def _ours(self, path: str) -> str:
         """The name of a source file of the course; empty if it is none."""
-        if not path.endswith(endings):
+        if not path.endswith((".py", ".pyc", *PROSE)):
             return ""
         real = realpath(path)
         for folder in self._folders:

@@ -22,6 +22,16 @@ def test_a_solution_earns_everything_in_the_words_that_were_saved_with_it(judge_
 
 
 @pytest.mark.parametrize("unit", UNITS)
+def test_of_checks_that_are_printed_nothing_is_remarked(judge_process, unit):
+    """They run among the student's code, and what they do there is none of the student's doing."""
+    cells = solved(unit)
+    printed = {key: f"print({cells[key]})" for key in cells if key.startswith("check-")}
+    grade, _ = graded(judge_process, {**cells, **printed}, unit, limits=AMPLE)
+    assert grade.earned == grade.points
+    assert [grade.by_hand, *(result.by_hand for result in grade.results if result.by_hand)] == [()]
+
+
+@pytest.mark.parametrize("unit", UNITS)
 def test_an_exercise_as_it_was_handed_out_is_not_attempted(judge_process, unit):
     cells = submitted_cells((ROOT / "exercises" / f"{unit}.ipynb").read_bytes())
     grade, _ = graded(judge_process, cells, unit, limits=AMPLE)
