@@ -17,15 +17,14 @@ from selfcheck.files import CourseError
 from selfcheck.units import listed
 
 from ..extras import need
-from ..roles import Role, id_of
 from . import fingerprint, judge_pool
 from .asked import Solutions
-from .copies import tokens
 from .enrolled import lateness
+from .evidence import with_evidence
 from .gradebook import Gradebook
 from .jobs import Job
 from .options import Options, listed_id, plain_name
-from .records import SEVERAL, UNFINISHED, Graded, Result
+from .records import SEVERAL, Graded, Result
 from .roster import Line
 from .submissions import Submission
 from .submitted import Cell, Submitted, read_submitted
@@ -34,7 +33,6 @@ LOST_SCHEDULER = {"CancelledError", "FutureCancelledError", "FuturesCancelledErr
 LOST_SCHEDULER |= {"CommClosedError", "ClosedClientError"}
 GONE = "The scheduler is gone; what was graded is kept. Start it, and run this again."
 KNOWN_BEFORE = ("digest", "content", "late", "attempt", "number", "platform")
-IN_A_TEXT = "What you typed stands in a text cell, so it was not run. Make it a code cell."
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
 
@@ -112,7 +110,7 @@ def _outcome(
     if answer.get("is_open"):  # something of ours went wrong: not final, the next run tries again
         known["digest"] = ""
     notes, by_hand = (*blank.notes, *graded.notes), (*blank.by_hand, *graded.by_hand)
-    results = tuple(_with_evidence(result, submitted, given) for result in graded.results)
+    results = tuple(with_evidence(r, submitted, given.get(r.name, "")) for r in graded.results)
     return replace(graded, **known, notes=notes, by_hand=by_hand, results=results), answer["story"]
 
 
@@ -129,22 +127,6 @@ def _with_other_id(graded: Graded, written: str, others: Mapping[str, dict]) -> 
             other = replace(other, by_hand=(*other.by_hand, told))
         results.append(other if other.earned > result.earned else result)
     return replace(graded, results=tuple(results))
-
-
-def _with_evidence(result: Result, submitted: Submitted, given: Mapping[str, str]) -> Result:
-    """The result with what the student's own file says of it."""
-    stub, text = given.get(result.name, ""), submitted.texts.get(id_of(Role.ANSWER, result.name))
-    if text and result.outcome == Outcome.NOT_ATTEMPTED and not result.answer.strip():
-        outcome = str(Outcome.UNCHECKED)
-        result = replace(result, answer=text[:20_000], outcome=outcome, says=IN_A_TEXT)
-    if result.outcome == Outcome.NOT_ATTEMPTED and tokens(result.answer) not in (
-        "", tokens(stub),
-    ):  # fmt: skip
-        result = replace(result, outcome=str(Outcome.UNCHECKED), says=UNFINISHED)
-    seen = submitted.shown.get(result.name)
-    if seen and seen.points >= seen.earned > result.earned:
-        return replace(result, shown=tuple(seen))
-    return result
 
 
 @dataclass(frozen=True)
@@ -282,7 +264,7 @@ class Grader:
                     continue
                 job = self._job(attempt, submitted.cells, entry.only)
                 future = _submit(self.executor, job, self.options, self.files(job.unit))
-                running[future] = (entry, blank, replace(submitted, cells=[]))
+                running[future] = (entry, blank, submitted)
             if not running and not finished:
                 return
             if not finished:

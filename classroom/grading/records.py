@@ -21,6 +21,11 @@ from .settings import LateRule
 
 NOTHING = "Nothing was handed in."
 UNFINISHED = "A blank (`____`) is left in what you typed, so there was no answer to check."
+NEEDS_A_BLANK = (
+    "What you typed uses something that is still blank (`____`), so there was no answer to check."
+)
+COMMENTED = "What you typed is commented out (`#`), so there was no answer to check."
+NO_ANSWERS = (UNFINISHED, NEEDS_A_BLANK, COMMENTED)
 SEVERAL = "This may be of several students:"  # stands first in the queue
 NO_RULE = LateRule()
 
@@ -199,8 +204,8 @@ class Line:
 
     @property
     def is_unchecked(self) -> bool:
-        """Could an answer not be checked? One with a blank in it is none."""
-        return self.result.outcome == Outcome.UNCHECKED and self.result.says != UNFINISHED
+        """Could an answer not be checked? What has a blank in it, or is a comment, is none."""
+        return self.result.outcome == Outcome.UNCHECKED and self.result.says not in NO_ANSWERS
 
     @property
     def to_look_at(self) -> tuple[str, ...]:

@@ -55,6 +55,7 @@ class Shown(NamedTuple):
 
     earned: int
     points: int
+    place: int  # of the cell that has it
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Submitted:
     cells: list[Cell]
     shown: dict[str, Shown] = field(default_factory=dict)  # by exercise, the last one that was run
     texts: dict[str, str] = field(default_factory=dict)  # of cells that are no code, by their ids
+    counts: list[int] = field(default_factory=list)  # of the cells, by which they were run in order
 
 
 def submitted_cells(data: bytes) -> list[Cell]:
@@ -88,7 +90,8 @@ def read_submitted(data: bytes) -> Submitted:
     ]
     others = [cell for cell in every if cell.get("cell_type") != "code"]
     texts = {_text(cell.get("id")): _source(cell.get("source")) for cell in others}
-    return Submitted(cells, _last_verdicts(code), texts)
+    counts = [_count(cell) for cell in code]
+    return Submitted(cells, _last_verdicts(code, counts), texts, counts)
 
 
 def _notebook(data: bytes) -> dict:
@@ -190,17 +193,20 @@ def _dicts(values: Any) -> list[dict]:
     return [v for v in values if isinstance(v, dict)] if isinstance(values, list) else []
 
 
-def _last_verdicts(code: list[dict]) -> dict[str, Shown]:
+def _count(cell: dict) -> int:
+    """The number that a cell got when it was run; 0 where it has none."""
+    count = cell.get("execution_count", cell.get("prompt_number"))
+    return count if type(count) is int else 0
+
+
+def _last_verdicts(code: list[dict], counts: list[int]) -> dict[str, Shown]:
     """The verdict of each exercise that was run last: by the counts of the cells, then by place."""
-    found: dict[str, tuple[int, Shown]] = {}
-    for cell in code:
-        count = cell.get("execution_count", cell.get("prompt_number"))
-        count = count if type(count) is int else 0
-        for text in _texts(cell):
+    found: dict[str, Shown] = {}
+    for place in sorted(range(len(code)), key=counts.__getitem__):
+        for text in _texts(code[place]):
             for name, earned, points in VERDICT.findall(text):
-                if count >= found.get(name, (0, None))[0]:
-                    found[name] = count, Shown(int(earned), int(points))
-    return {name: shown for name, (_, shown) in found.items()}
+                found[name] = Shown(int(earned), int(points), place)
+    return found
 
 
 def _texts(cell: dict) -> Iterator[str]:

@@ -1,0 +1,57 @@
+"""What the student's own file says of a result: what was typed, and the verdicts saved in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from selfcheck.feedback import Outcome
+
+from ..roles import Role, id_of
+from .assembly import bound
+from .contents import BLANK
+from .copies import tokens
+from .records import COMMENTED, NEEDS_A_BLANK, UNFINISHED, Result
+from .submitted import Submitted
+
+IN_A_TEXT = "What you typed stands in a text cell, so it was not run. Make it a code cell."
+NOTHING = ("", "pass", "...")
+COMMENT = re.compile(r"^\s*#+ ?", re.MULTILINE)
+
+
+def with_evidence(result: Result, submitted: Submitted, stub: str) -> Result:
+    """The result with what the file says; the stub is what the sheet gave for the answer."""
+    if result.outcome == Outcome.NOT_ATTEMPTED:
+        text = submitted.texts.get(id_of(Role.ANSWER, result.name))
+        if text and not result.answer.strip():
+            result = replace(result, answer=text[:20_000])
+            says = IN_A_TEXT
+        else:
+            says = _what_is_typed(result.answer, stub)
+        if says:
+            result = replace(result, outcome=str(Outcome.UNCHECKED), says=says)
+    seen = submitted.shown.get(result.name)
+    if seen and seen.points >= seen.earned > result.earned and not _is_old(result, submitted, stub):
+        return replace(result, shown=(seen.earned, seen.points))
+    return result
+
+
+def _what_is_typed(typed: str, stub: str) -> str:
+    """Why there is nothing to check, though something was typed; empty where nothing was."""
+    if tokens(typed) not in (*NOTHING, tokens(stub)):
+        return UNFINISHED if BLANK in tokens(typed) else NEEDS_A_BLANK
+    commented = COMMENT.sub("", typed)
+    is_answer = bound(commented) & bound(stub) and tokens(commented) != tokens(stub)
+    return COMMENTED if is_answer and not tokens(typed) else ""
+
+
+def _is_old(result: Result, submitted: Submitted, stub: str) -> bool:
+    """Is the saved verdict on an earlier answer than the one above it, which was run after it?
+
+    Where that could not be checked, nothing else tells what it earns.
+    """
+    seen = submitted.shown[result.name]
+    above = zip(submitted.cells[: seen.place], submitted.counts, strict=False)
+    was_run = (cell.source for cell, count in above if count > submitted.counts[seen.place])
+    is_certain = result.outcome != Outcome.UNCHECKED or result.says in (UNFINISHED, COMMENTED)
+    return is_certain and any(bound(source) & bound(stub) for source in was_run)

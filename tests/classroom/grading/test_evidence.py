@@ -1,0 +1,88 @@
+"""What is said of an answer by the file it stands in: cards that are saved, and what was typed."""
+
+import json
+
+import pytest
+
+from classroom.grading.evidence import with_evidence
+from classroom.grading.records import Line, Result
+from classroom.grading.submitted import read_submitted
+
+CARD = "1.1 even_sum: right, 2 of 2 points. So."
+STUB = "total = ____"
+
+
+def cell(source, count=None, shows="", cell_id=""):
+    output = {"output_type": "execute_result", "data": {"text/plain": shows}}
+    return {
+        "cell_type": "code", "id": cell_id, "source": source, "execution_count": count,
+        "outputs": [output] if shows else [],
+    }  # fmt: skip
+
+
+def judged(*cells, outcome="wrong", answer="total = n", earned=0):
+    """The result of such a notebook, after what its file says."""
+    made = read_submitted(json.dumps({"nbformat": 4, "cells": cells}).encode())
+    result = Result("1.1", "even_sum", outcome, earned, 2, "", answer=answer)
+    return with_evidence(result, made, STUB)
+
+
+ANSWER, CHECK = "total = n", "check.even_sum(total)"
+SHOWN = {
+    "the check ran last": [cell(ANSWER, 4), cell(CHECK, 5, CARD)],
+    "nothing has a number": [cell(ANSWER), cell(CHECK, None, CARD)],
+    "another cell ran last": [cell("x = 1", 9), cell(ANSWER, 4), cell(CHECK, 5, CARD)],
+    "the name is used again below": [
+        cell(ANSWER, 4), cell(CHECK, 5, CARD), cell("total = 3", 9)
+    ],
+    "in one cell": [cell(f"{ANSWER}\n{CHECK}", 5, CARD)],
+    "of two cards the last": [
+        cell(ANSWER, 7), cell(CHECK, 8, CARD), cell(CHECK, 5, CARD.replace("right, 2", "wrong, 0"))
+    ],
+}  # fmt: skip
+OLDER = {
+    "the answer ran again": [cell(ANSWER, 6), cell(CHECK, 5, CARD)],
+    "the answer ran in another session": [cell(ANSWER, 1), cell(CHECK, None, CARD)],
+    "a part of it ran again": [cell("n_ = n", 2), cell("total = n_", 6), cell(CHECK, 5, CARD)],
+}
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_a_card_that_shows_more_than_the_grade_is_evidence(kind):
+    assert judged(*SHOWN[kind]).shown == (2, 2)
+    assert judged(*SHOWN[kind], outcome="right", earned=2).shown == ()
+
+
+@pytest.mark.parametrize("kind", OLDER)
+def test_a_card_on_an_earlier_answer_is_none(kind):
+    assert judged(*OLDER[kind]).shown == ()
+    assert judged(*OLDER[kind], outcome="not attempted", answer="total = 2 * ____").shown == ()
+
+
+@pytest.mark.parametrize("kind", OLDER)
+def test_it_is_evidence_where_nothing_else_tells_what_the_answer_earns(kind):
+    assert judged(*OLDER[kind], outcome="could not be checked").shown == (2, 2)
+
+
+NOTHING = {
+    "": "",
+    "pass": "",
+    "...": "",
+    "# how?": "",
+    "# 2 + 4 + ... = n(n + 1)": "",
+    "# total = ____": "",
+    "total = ____  # how?": "",
+    "total = 2 * ____": "A blank (`____`) is left in what you typed",
+    "total = half * n": "uses something that is still blank",
+    "# total = n**2 + n": "What you typed is commented out",
+    "#total = n**2\n\n#total += n": "What you typed is commented out",
+}
+
+
+@pytest.mark.parametrize("typed", NOTHING)
+def test_where_there_is_nothing_to_check_it_is_said_why_and_nobody_has_to_look(typed):
+    result = judged(cell(typed), outcome="not attempted", answer=typed)
+    assert NOTHING[typed] in result.says
+    assert result.outcome == ("could not be checked" if NOTHING[typed] else "not attempted")
+    assert result.answer == typed
+    assert not Line(result).to_look_at
