@@ -643,6 +643,7 @@ class _Ids:
         self.written: str | None = None
         self.changed = ""
         self.called: str | None = ""
+        self.is_told = any(step.tells_id and step.is_students for step in steps)
         self.now: str | None = None  # what the last check that takes an id was called with
         self.places = self._where(steps)
 
@@ -683,7 +684,8 @@ class _Ids:
         if self.holds is None:
             return written
         if self.true is None and self.holds == HOMEWORK and now not in (None, HOMEWORK):
-            self.holds = self.called = now  # the first id that is somebody's
+            self.holds = now  # the first id that is somebody's
+            self.called = now if self.is_told else ""
         if now != self.holds and not self.changed:
             self.changed = f"{now}"
         return self.holds
