@@ -116,17 +116,20 @@ def _outcome(
 
 def _with_other_id(graded: Graded, written: str, others: Mapping[str, dict]) -> Graded:
     """Answers for the numbers of an id that was written count, where that is nobody else's."""
-    results = []
+    results, counted = [], []
     for result in graded.results:
         other = Result.from_dict(others[result.name]) if result.name in others else result
         if other.earned > result.earned:
             told = (
-                f"It counts with the numbers of the id {written}, which the notebook "
-                f"has; with those of {graded.student_id} it earns {result.earned}."
+                f"It counts with the numbers of the id {written}; with those of "
+                f"{graded.student_id} it earns {result.earned}."
             )
             other = replace(other, by_hand=(*other.by_hand, told))
+            counted.append(result.name)
         results.append(other if other.earned > result.earned else result)
-    return replace(graded, results=tuple(results))
+    note = f"For {', '.join(counted)} the numbers of id {written} count, with which it earns more."
+    notes = (*graded.notes, note) if counted else graded.notes
+    return replace(graded, results=tuple(results), notes=notes)
 
 
 @dataclass(frozen=True)

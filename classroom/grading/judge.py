@@ -668,10 +668,15 @@ class _Ids:
             there.run(f"student = {self.holds!r}")
 
     def others(self) -> list[str]:
-        """The ids that the notebook has, at this check and where it tells one, if not theirs."""
+        """The ids that the notebook has, at this check and where it tells one, if not theirs.
+
+        Theirs is among them as the roster spells it, where the notebook does so otherwise.
+        """
         told = (self.now,) if self.true is None else (self.now, self.written)
         theirs = {_bare(self.holds), *self.own}
-        return [one for one in dict.fromkeys(told) if one is not None and _bare(one) not in theirs]
+        others = [o for o in dict.fromkeys(told) if o is not None and _bare(o) not in theirs]
+        is_spelled = self.true in (None, self.holds)  # zeros in front make other numbers
+        return others if is_spelled else [*others, str(self.true)]
 
     @property
     def is_own(self) -> bool:
@@ -694,7 +699,8 @@ class _Ids:
         """What the student should know; of nobody's id only where an answer was checked with it."""
         if self.holds == HOMEWORK and self.true is None:
             return [NOBODYS_ID] if is_used else []
-        if self.true is None or self.written is None or self.is_own:
+        is_ours = self.written == HOMEWORK and not self.is_told  # the cell was lost
+        if self.true is None or self.written is None or self.is_own or is_ours:
             return []
         return [
             f"Your notebook used id {self.written}; your number is {self.true}, and your answers "

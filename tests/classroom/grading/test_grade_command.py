@@ -115,17 +115,23 @@ def test_typed_answers_count_for_the_id_that_was_written_unless_it_is_anothers(
         answer = f"own_total, own_mean = {sum(numbers)}, {sum(numbers) / 4}"
         return {**solved(UNIT, own_sums=answer), "student": f"student = {own_id!r}"}
 
-    written(tmp_path / "class", {"ada": typed("0"), "bob": typed("a-1"), "cleo": typed("c-3")})
+    zeros = {**typed("4"), "student": "student = '004'"}  # which has other numbers
+    submitted = {"ada": typed("0"), "bob": typed("a-1"), "cleo": typed("c-3"), "dan": zeros}
+    written(tmp_path / "class", submitted)
     roster = tmp_path / "roster.csv"
-    roster.write_text("student,id\nada,a-1\nbob,b-2\ncleo,c-3\n")
+    roster.write_text("student,id\nada,a-1\nbob,b-2\ncleo,c-3\ndan,4\n")
     assert course_grade(tmp_path / "class", tmp_path / "grades", "--roster", str(roster)) == 0
     found = rows(tmp_path / "grades")
     assert {name: row["total"] for name, row in found.items()} == {
-        "ada": "9", "bob": "7", "cleo": "9",
+        "ada": "9", "bob": "7", "cleo": "9", "dan": "9",
     }  # fmt: skip
-    flagged = "1.3 own_sums: It counts with the numbers of the id 0"
-    assert flagged in found["ada"]["look by hand"]
+    flagged = "1.3 own_sums: It counts with the numbers of the id"
+    assert f"{flagged} 0; with those of a-1 it earns 0." in found["ada"]["look by hand"]
+    assert f"{flagged} 4; with those of 004 it earns 0." in found["dan"]["look by hand"]
     assert found["cleo"]["look by hand"] == ""
+    pages = [p.read_text() for p in (tmp_path / "grades" / "feedback" / UNIT).glob("*.html")]
+    told = "For own_sums the numbers of id 0 count, with which it earns more."
+    assert [told in page for page in pages].count(True) == 1
 
 
 def test_a_regrade_says_whose_points_changed_from_what_to_what(tmp_path, bubblewrap, capsys):

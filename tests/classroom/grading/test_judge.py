@@ -275,6 +275,16 @@ def test_another_id_is_replaced_and_the_student_is_told(judge_process):
     assert grade.notes[0].startswith("Your notebook used id 0; your number is 8")
 
 
+@pytest.mark.parametrize("true_id", [None, "8"])
+def test_where_the_cell_with_the_id_is_lost_no_id_is_told_that_nobody_wrote(judge_process, true_id):
+    cells = {**solved(UNIT), "check-own-sums": "check.own_sums(8, own_total, own_mean)"}
+    cells["answer-own-sums"] = cells["answer-own-sums"].replace("student", "8")
+    del cells["student"]
+    grade, _ = graded(judge_process, cells, UNIT, student_id=true_id)
+    assert (grade.student_id, grade.earned) == ("8", grade.points)
+    assert (grade.notes, grade.by_hand) == ((), ())
+
+
 @pytest.mark.parametrize(("true_id", "shown"), [(None, (2, 2)), ("mallory", ())])
 def test_an_id_that_changes_further_down_earns_nothing_and_is_told(judge_process, true_id, shown):
     cells = {**solved(UNIT), "student": "student = 'mallory'"}
