@@ -79,6 +79,8 @@ class _Assembling:
         calls = {cell.id: called_check(cell.source) for cell in ours if cell.role == Role.CHECK}
         self.checks = {check.exercise: (key, check) for key, check in calls.items() if check}
         self.answers = _answers(ours)
+        self.exercise_of = {key: e for e, (key, _) in self.checks.items()}  # by the ids of cells
+        self.exercise_of |= {key: exercise for exercise, key in self.answers.items()}
         self.sources = {c.source.strip(): c.id for c in ours if c.source.strip()}
         self.cells = [
             (cell, parts_of(cell.source, self.checks))
@@ -167,9 +169,7 @@ class _Assembling:
                 self._catch_up(self.index[self.checks[following.exercise][0]])
             self._add_part(number, part, role == Role.ANSWER)
         self.done.add(place)
-        exercise = next((e for e, key in self.answers.items() if key == place), "")
-        if not exercise:
-            exercise = next((e for e, (key, _) in self.checks.items() if key == place), "")
+        exercise = self.exercise_of.get(place, "")
         if exercise and (self.last.get(exercise, (-1,)) < (number,)):
             self.due.append(exercise)
 
@@ -236,7 +236,7 @@ class _Assembling:
                 self.steps.append(step)
                 self.done.add(cell.id)
             elif cell.role == Role.CHECK:
-                exercise = next(e for e, (key, _) in self.checks.items() if key == cell.id)
+                exercise = self.exercise_of[cell.id]
                 waits = self._still_comes(self.answers[exercise]) or self._still_comes(cell.id)
                 if exercise not in self.last and not waits:
                     self._judge(exercise)
@@ -261,11 +261,14 @@ class _Assembling:
     def _judge_call(self, number: int, part: Part, theirs: Check) -> None:
         """Judge it where the notebook calls it; the last call that comes to a verdict counts."""
         exercise, answer = theirs.exercise, self.answers[theirs.exercise]
-        if answer != self.places[number] and self._still_comes(answer):
+        waits = answer != self.places[number] and self._still_comes(answer)
+        last, where = self.last[exercise]
+        if waits and part is self.cells[last][1][where]:
             self.steps.append(Step("", "", exercise=exercise))  # up to here it is its own
-        else:
-            self._note_missing(exercise)
-            self.steps.append(replace(self._as_called(part, theirs), cell=number))
+            return
+        self._note_missing(exercise)
+        self.steps.append(replace(self._as_called(part, theirs), cell=number))
+        if not waits:
             self.done.add(exercise)
 
     def _judge(self, exercise: str) -> None:
@@ -314,7 +317,7 @@ class _Assembling:
         """The exercises that ask for what it makes, or whose cell it is; else the next one."""
         asked = {exercise for name in bound(step.source) for exercise in self._asking.get(name, ())}
         if step.is_answer and len(self.cells[step.cell][1]) == 1:
-            asked |= {exercise for exercise, key in self.answers.items() if key == step.id}
+            asked.add(self.exercise_of.get(step.id, step.exercise))
         return frozenset(asked or {step.exercise})
 
     @functools.cached_property

@@ -237,11 +237,7 @@ class Judging:
 
     def _is_open(self, exercise: str, place: int) -> bool:
         """Is it still to be judged at this step? What came before is not judged once more."""
-        if (
-            place < len(self.steps)
-            and self.steps[place].is_restored
-            and self._has_verdict(exercise)
-        ):
+        if self.steps[place].is_restored and self._has_verdict(exercise):
             return False
         is_wanted = not self.job.only or exercise in self.job.only
         return is_wanted and self.judged_at.get(exercise, -1) < place

@@ -181,6 +181,10 @@ GIVEN |= {
         (key, source.replace("as check", "as c").replace("check.", "c."))
         for key, source in changed(**MINE, check_even_sum="check.even_sum(mine)")
     ],
+    "another call above its cell, then one without a value": changed(
+        answer_even_sum=RUNNING, check_even_sum="check.running_sums(running)",
+        answer_running_sums=FIRST, check_running_sums=f"{CHECK}\ncheck.running_sums(running_2)",
+    ),
     "another call that is never reached": behind(
         changed(), ("x", "1 / 0\ncheck.even_sum(n)"), ("y", "total = 3")
     ),
