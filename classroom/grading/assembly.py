@@ -81,6 +81,7 @@ class _Assembling:
         self.answers = _answers(ours)
         self.exercise_of = {key: e for e, (key, _) in self.checks.items()}  # by the ids of cells
         self.exercise_of |= {key: exercise for exercise, key in self.answers.items()}
+        self.given = {n for c in ours if c.role != Role.ANSWER for n in bound(c.source)}
         self.sources = {c.source.strip(): c.id for c in ours if c.source.strip()}
         self.cells = [
             (cell, parts_of(cell.source, self.checks))
@@ -262,8 +263,8 @@ class _Assembling:
         """Judge it where the notebook calls it; the last call that comes to a verdict counts."""
         exercise, answer = theirs.exercise, self.answers[theirs.exercise]
         waits = answer != self.places[number] and self._still_comes(answer)
-        last, where = self.last[exercise]
-        if waits and part is self.cells[last][1][where]:
+        made = (bound(step.source) for step in self.steps if step.is_students)
+        if waits and _names(theirs) - self.given.union(*made):
             self.steps.append(Step("", "", exercise=exercise))  # up to here it is its own
             return
         self._note_missing(exercise)
@@ -323,12 +324,11 @@ class _Assembling:
     @functools.cached_property
     def _asking(self) -> dict[str, set[str]]:
         """By name, the exercise that is the first to ask for it, and those asked with it here."""
-        given = {name for c in self.ours if c.role != Role.ANSWER for name in bound(c.source)}
         asking: dict[str, set[str]] = {}
         for exercise, (_, check) in self.checks.items():
-            for name in _names(check) - given - {*asking}:
+            for name in _names(check) - self.given - {*asking}:
                 asking[name] = {exercise}
-        ours = {*asking} | given
+        ours = {*asking} | self.given
         calls = (part.check for _, parts in self.cells for part in parts if part.check)
         for call in calls:
             for name in _names(call) - ours:
