@@ -90,6 +90,7 @@ class _Assembling:
         ]
         self.places = self._places()
         self.last = self._last_calls()
+        self.made = set(self.given)  # names, up to here
         self.steps: list[Step] = []
         self.notes: list[str] = []
         self.done: set[str] = set()  # ids of cells that have run, and exercises that are judged
@@ -199,6 +200,7 @@ class _Assembling:
             own = replace(own, tells_id=self._tells_id(number))
             if not part.source.strip():
                 return
+            self.made |= bound(part.source)
             in_head = not place and not any(p for p in self.places[:number])
             if in_head and not any(p.check for p in self.cells[number][1]):
                 self.head.append(own)
@@ -263,8 +265,7 @@ class _Assembling:
         """Judge it where the notebook calls it; the last call that comes to a verdict counts."""
         exercise, answer = theirs.exercise, self.answers[theirs.exercise]
         waits = answer != self.places[number] and self._still_comes(answer)
-        made = (bound(step.source) for step in self.steps if step.is_students)
-        if waits and _names(theirs) - self.given.union(*made):
+        if waits and _names(theirs) - self.made:
             self.steps.append(Step("", "", exercise=exercise))  # up to here it is its own
             return
         self._note_missing(exercise)
