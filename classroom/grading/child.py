@@ -402,7 +402,7 @@ class _Silent:
 
 def _without_options(line: str) -> str:
     """`-n 1 -r 3 f(x)` as `f(x)`."""
-    return re.sub(r"^\s*(?:-[a-zA-Z]+(?:\s*\d+)?\s+)*", "", line)
+    return re.sub(r"^\s*(?:-[a-zA-Z]+(?:\s*\d+)?(?:\s+|$))*", "", line)
 
 
 def serve_submission(wire: socket.socket, limits: dict, watch: Watch) -> None:

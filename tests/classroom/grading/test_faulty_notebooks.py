@@ -159,6 +159,7 @@ IN_OTHER_WORDS = {  # the answer is called `mine`, and the check as it says ther
     "timed": "%time check.even_sum(mine)",
     "timed as a cell": "%%time\ncheck.even_sum(mine)",
     "measured": "%timeit -n1 -r1 check.even_sum(mine)",
+    "measured as a cell": "%%timeit -n1 -r1\ncheck.even_sum(mine)",
     "captured": "%%capture out\ndisplay(check.even_sum(mine))",
     "below a command": "!pip install numpy\ncheck.even_sum(mine)",
     "below a magic": "%pip list\ncheck.even_sum(mine)",
