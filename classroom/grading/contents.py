@@ -31,6 +31,7 @@ class Kind:
     rank: int = 0
     instead: str = ""
     also: tuple[str, ...] = ()  # other units of which it holds half the exercises or more
+    holds: frozenset[str] = frozenset()  # exercises of the unit whose cells or calls it has
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,14 @@ class Contents:
             return Kind(instead=lecture)
         if by_id or by_call:
             few = max(by_id, 2 * (len(asked & calls) or by_call)) < len(asked)  # two ids for each
+            few |= bool(also)  # a file of this unit alone goes before
             rank = FEW_CALLS if few else WORKED_ON
             rank = rank if self._is_worked_on(cells, best) else UNTOUCHED
             is_ours = rank == WORKED_ON and {c.source.strip() for c in cells} == self.solved(best)
-            return Kind(best, OURS if is_ours else rank, also=also)
+            kinds = (Role.ANSWER, Role.CHECK)
+            by_cells = {name for name in asked for kind in kinds if id_of(kind, name) in ids}
+            holds = frozenset(by_cells | (asked & calls))
+            return Kind(best, OURS if is_ours else rank, also=also, holds=holds)
         return Kind(instead="a notebook without exercises of the course")
 
     @cached_property

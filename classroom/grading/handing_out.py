@@ -182,6 +182,8 @@ class Grader:
             *submission.partners,
         ]
         digest = sha256(json.dumps(parts).encode()).hexdigest()
+        if submission.lacks:
+            by_hand = (submission.lacks, *by_hand)
         if submission.doubt:
             by_hand = (f"{SEVERAL} {submission.doubt}", *by_hand)
         if self.options.ids is not None and listed_id(submission, self.options) is None:

@@ -73,6 +73,7 @@ class Submission:
     content: str = ""  # a digest of the file, where it could be read
     partners: tuple[str, ...] = ()  # who handed it in together with this student
     doubt: str = ""  # why it may be of several
+    lacks: str = ""  # which exercises stand in an earlier file alone
     earlier: tuple[Submission, ...] = field(default=(), compare=False)
 
     def data(self) -> bytes:
@@ -565,15 +566,19 @@ def _submission(student: str, unit: str, found: list[_Attempt]) -> Submission:
             )
         )
     *earlier, last = attempts
-    notes = []
+    notes, lacks = [], ""
     for other, one in zip(earlier, ordered, strict=False):
         why = WHY[one.kind.rank] if one.kind.rank < ordered[-1].kind.rank else "is later and counts"
         notes.append(f"{other.file} is there too; {last.file} {why}.")
+        more = one.kind.holds - ordered[-1].kind.holds if one.kind.rank >= FEW_CALLS else ()
+        if more and ordered[-1].kind.holds:
+            lacks = f"{other.file} holds {_listed(more)}, which {last.file} has not."
+            notes.append(lacks)
     if ordered[-1].named != unit:
         notes.append(f"{last.file} is named after {ordered[-1].named}, and holds {unit}.")
     rank = max(ordered[-1].kind.rank, FEW_CALLS)
     real = [a for a, one in zip(earlier, ordered, strict=False) if one.kind.rank == rank]
-    return replace(last, earlier=tuple(real), notes=tuple(notes))
+    return replace(last, earlier=tuple(real), notes=tuple(notes), lacks=lacks)
 
 
 WHY = {

@@ -245,6 +245,22 @@ def test_a_sheet_in_several_files_is_told(tmp_path):
     assert [s.student for s in class_.submissions if s.doubt] == ["ada"]
 
 
+def test_what_stands_in_an_earlier_file_alone_is_told(tmp_path):
+    cells = [cell for cell in submitted_cells(SHEET) if cell.id.startswith(("answer", "check"))]
+    halves = {f"ada/part{n}.ipynb": as_file([*CALLS, *cells[4 * n : 4 * n + 4]]) for n in (0, 1)}
+    ada, _ = found(lay(tmp_path, halves | {f"bob/{UNIT}.ipynb": SHEET})).submissions
+    lacks = "ada/part0.ipynb holds even_sum, running_sums, which ada/part1.ipynb has not."
+    assert ada.lacks == lacks
+    assert lacks in ada.notes
+
+
+def test_a_sheet_goes_before_a_notebook_of_several_units(tmp_path):
+    others = submitted_cells(ours("solutions/02_products.ipynb"))
+    together = as_file([*submitted_cells(BLANK), *others])
+    files = {f"ada/{UNIT}.ipynb": SHEET, "ada/together.ipynb": together}
+    assert counting(found(lay(tmp_path, files, "forward")))["ada", UNIT] == f"ada/{UNIT}.ipynb"
+
+
 def test_what_is_passed_over_is_named_in_a_line_for_each_kind(tmp_path):
     files = {f"{who}/{name}": data for who in ("ada", "bob") for name, data in COURSE.items()}
     files["ada/Untitled.ipynb"] = SCRATCH
