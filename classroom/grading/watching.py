@@ -16,7 +16,6 @@ import ctypes
 import functools
 import linecache
 import os
-import platform
 import re
 import resource
 import sys
@@ -81,6 +80,7 @@ HANDS_ON = {
     "currentframe", "stack", "walk_stack", "walk_tb", "trace", "getinnerframes", "getframeinfo",
 }  # fmt: skip  # functions which give frames to who asks
 MEMORY = ("/mem", "/maps", "/pagemap")  # of a process, below /proc
+STARTS, MACHINE = "/subprocess.py", "/platform.py"  # which asks it for the processor
 TESTS = "/doctest.py"  # puts back the tracing that there was
 TRACER = "selfcheck/derivation/tracing.py"  # of checks
 GUARDED = ("selfcheck.", "classroom.")  # modules; whether a package is of the machine, others ask
@@ -167,7 +167,6 @@ class Watch:
 
         self._check = counted.__code__
         _tell_when_read(*WITHIN)
-        platform.processor()  # asks another program, once
         for name in ("enable", "disable"):  # gives times and no frames
             kind = cProfile.Profile
             type.__setattr__(kind, name, _as_ours(getattr(kind, name)))
@@ -382,10 +381,12 @@ class Watch:
 
     def _what(self, event: str, arguments: tuple) -> str:
         if event in PROCESSES:
-            # a package that is imported may ask which fonts there are
-            is_imports = self._is_import()
-            self._had_processes |= is_imports
-            return "" if is_imports else "starts another process"
+            # a package that is imported may ask which fonts there are, and Python for the machine
+            files = (frame.f_code.co_filename for frame in _outward(_getframe(3)))
+            asks = next((file for file in files if not file.endswith(STARTS)), "")
+            is_theirs = self._is_import() or asks.endswith(MACHINE)
+            self._had_processes |= is_theirs
+            return "" if is_theirs else "starts another process"
         if event in LOOKING:
             file = _caller(3)
             return "" if file.endswith(TESTS) or self._whose(file) == OURS else f"uses {event}"
