@@ -218,9 +218,7 @@ def plan(runs: list[Run]) -> list[str]:
             "class. What grows is the command itself: the list of submissions and, when the judges "
             f"have ended, the report. Between {smallest:,} and {largest:,} submissions it grew by "
             f"{significant(each_more / 1024)} kB for each, which makes "
-            f"{significant(on_paper / 2**30)} GB for {MANY:,}, or "
-            f"{significant((on_paper + best.workers * worker) / 2**30)} GB with {best.workers} "
-            "workers at the same time."
+            f"{significant(on_paper / 2**30)} GB for {MANY:,}."
         )
         serial = max(many.own - few.own, 0.001) / (largest - smallest)
         lines.append(
