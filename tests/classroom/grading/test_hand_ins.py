@@ -340,7 +340,7 @@ def test_who_has_no_sheet_is_told_what_there_is(tmp_path):
 
 def test_a_call_that_kept_its_name_hides_none_of_those_that_have_another():
     cells = [
-        Cell("", "from small_course.checks import one as c\nfrom small_course import two"),
+        Cell("", "from a_course.checks import one as c\nfrom a_course import two"),
         *(Cell("", call) for call in ("check.first(1)", "c.second(2)", "c.third(3)")),
     ]
     units = {"01_one": ["first", "second", "third"], "02_two": ["second", "third"]}
