@@ -238,7 +238,8 @@ def test_what_plays_follows_the_kernel_to_its_end(lab, page):
     box.get_by_role("button", name="Play: start of the average").click()
     expect(slider).to_have_attribute("aria-valuetext", "5")
     expect(box.get_by_role("button", name="Play: start of the average")).to_be_visible()
-    assert page.printed_by("print(Out[1].params['start'])") == "5\n"
+    # The page sends a move when the one before is answered, so it is asked until that is there.
+    assert "5\n" in (page.printed_by("print(Out[1].params['start'])") for _ in range(200))
     assert violations(page.page, within=".course-box") == []
 
 
