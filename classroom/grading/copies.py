@@ -22,11 +22,10 @@ from typing import NamedTuple
 
 from selfcheck.feedback import Outcome
 
-from .records import Graded, Result
+from .records import NOBODYS, Graded, Result
 from .spelled_out import spelled_out
 
 SHOWN = 3
-NOBODYS = "0"  # the id in the sheet as it is given out
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, tokenize.ENDMARKER}
 TELLING = {Outcome.RIGHT, Outcome.WRONG, Outcome.UNCHECKED}
 

@@ -45,7 +45,7 @@ from .assembly import Assembly, Step, assemble, bound, in_our_order
 from .contents import BLANK
 from .flags import flags
 from .jobs import Job, Limits
-from .records import Graded, Result
+from .records import NOBODYS, Graded, Result
 from .sandbox import CHILD, Lost, Needs, Sandbox, Submission
 from .submitted import Cell
 from .wire import Foreseen, Gone
@@ -65,7 +65,6 @@ TYPED_BELOW = (
 )
 MISSING = re.compile(r"^name '(\w+)' is not defined")
 NO_VERDICT = (Outcome.NOT_ATTEMPTED, Outcome.UNCHECKED)
-HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
 NOBODYS_ID = (
     "Your notebook has the student id 0, which is nobody's: your answers were checked with the "
     "numbers of 0. Write your own id into the cell on top."
@@ -684,7 +683,7 @@ class _Ids:
         now = self.now = _spelled(written)
         if self.holds is None:
             return written
-        if self.true is None and self.holds == HOMEWORK and now not in (None, HOMEWORK):
+        if self.true is None and self.holds == NOBODYS and now not in (None, NOBODYS):
             self.holds = now  # the first id that is somebody's
             self.called = now if self.is_told else ""
         if now != self.holds and not self.changed:
@@ -693,9 +692,9 @@ class _Ids:
 
     def notes(self, is_used: bool) -> list[str]:
         """What the student should know; of nobody's id only where an answer was checked with it."""
-        if self.holds == HOMEWORK and self.true is None:
+        if self.holds == NOBODYS and self.true is None:
             return [NOBODYS_ID] if is_used else []
-        is_ours = self.written == HOMEWORK and not self.is_told  # the cell was lost
+        is_ours = self.written == NOBODYS and not self.is_told  # the cell was lost
         if self.true is None or self.written is None or self.is_own or is_ours:
             return []
         return [

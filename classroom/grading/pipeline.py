@@ -25,7 +25,7 @@ from .enrolled import before_grading, enrolled, unknown_extra, without_time
 from .gradebook import NAME, Gradebook
 from .handing_out import Grader, SchedulerGone, executor
 from .options import Options, keep, listed_id, with_kept
-from .records import Graded, any_signed
+from .records import NOBODYS, Graded, any_signed
 from .records import points as points_of
 from .roster import Line
 from .submissions import Submission, find
@@ -195,7 +195,7 @@ def _looked_through(
             gone.append(f"{graded.student}, {graded.unit}")
         if is_gone != graded.is_gone:
             book.save(replace(graded, is_gone=is_gone))
-        without_id += graded.student_id == copies.NOBODYS
+        without_id += graded.student_id == NOBODYS
     return tuple(gone), without_id
 
 

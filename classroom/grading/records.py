@@ -19,6 +19,7 @@ from selfcheck.units import beyond
 
 from .settings import LateRule
 
+NOBODYS = "0"  # the id in the sheet as it is given out, with the homework's own numbers
 NOTHING = "Nothing was handed in."
 UNFINISHED = "A blank (`____`) is left in what you typed, so there was no answer to check."
 NEEDS_A_BLANK = (
