@@ -70,7 +70,7 @@ def noted(
     for student, sentence in _same_ids(seen, ids or {}):
         reasons[student].append(sentence)
     alike: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    from .pairs import pairs  # with NumPy: not needed until here
+    from .pairs import pairs  # which needs this module
 
     for pair in pairs(apart):
         for student, other in (pair.students, pair.students[::-1]):

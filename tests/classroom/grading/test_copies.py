@@ -3,11 +3,11 @@
 import ast
 import random
 
-import numpy as np
 import pytest
 
 from classroom.grading import pairs
 from classroom.grading.copies import Seen, Telling, essence, noted
+from classroom.grading.odds import Odds
 from classroom.grading.records import Graded, Result
 
 STUBS = {"weights": 'def weights(beta, t):\n    """The weights."""\n    return ____'}
@@ -122,16 +122,17 @@ def test_those_who_are_not_compared_could_not_have_been_told(spellings, monkeypa
         for one in everyone[:9]
     ]
     seen, compared = [*everyone, *copies], []
-    odds = pairs._Table.odds
+    odds = Odds.odds
     monkeypatch.setattr(
-        pairs._Table,
+        Odds,
         "odds",
         lambda self, one, others: compared.append(len(others)) or odds(self, one, others),
     )
     found, few = pairs.pairs(seen), sum(compared)
-    places = np.arange(len(seen))
     monkeypatch.setattr(
-        pairs._Table, "may_have", lambda self, least: (places[places != n] for n in places)
+        pairs.Numbered,
+        "may_have",
+        lambda self, least: [[m for m in range(len(seen)) if m != n] for n in range(len(seen))],
     )
     assert pairs.pairs(seen) == found
     assert len(found) >= 9 or spellings == 3
