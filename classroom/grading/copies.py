@@ -147,14 +147,13 @@ class Essence(NamedTuple):
 def essence(answer: str, given: str = "") -> Essence:
     """What an answer is beyond what the sheet gave; its words, where it cannot be taken apart."""
     try:
-        return _structure(ast.parse(answer), _parsed(given))
+        return _structure(answer, *_stub(given))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Essence("") if tokens(answer) == tokens(given) else Essence(tokens(answer))
 
 
-def _structure(tree: ast.Module, stub: ast.Module | None) -> Essence:
-    known = _own_names(stub) if stub else set()
-    kept = known | ({n.id for n in ast.walk(stub) if isinstance(n, ast.Name)} if stub else set())
+def _structure(answer: str, stub: ast.Module, kept: frozenset[str]) -> Essence:
+    tree = ast.parse(answer)
     own = _own_names(tree) - kept
     if not (ordered := _beyond(tree, stub, own, sorts=False)):
         return Essence("")
@@ -163,18 +162,22 @@ def _structure(tree: ast.Module, stub: ast.Module | None) -> Essence:
     return Essence(steps or form, form, ordered, frozenset(own))
 
 
-def _beyond(tree: ast.Module, stub: ast.Module | None, own: set[str], *, sorts: bool) -> str:
+def _beyond(tree: ast.Module, stub: ast.Module, own: set[str], *, sorts: bool) -> str:
     """The lines of an answer that the sheet has not."""
     lines = Counter(_lines(tree, own, sorts=sorts))
-    lines.subtract(Counter(_lines(stub, own, sorts=sorts)) if stub else Counter())
+    lines.subtract(_lines(stub, own, sorts=sorts))
     return "\n".join(sorted(line for line, count in lines.items() for _ in range(count)))
 
 
-def _parsed(source: str) -> ast.Module | None:
+@functools.lru_cache
+def _stub(given: str) -> tuple[ast.Module, frozenset[str]]:
+    """What the sheet gave, and the names in it."""
     try:
-        return ast.parse(source)
+        stub = ast.parse(given)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+        stub = ast.parse("")
+    used = {node.id for node in ast.walk(stub) if isinstance(node, ast.Name)}
+    return stub, frozenset(used | _own_names(stub))
 
 
 def _own_names(tree: ast.Module) -> set[str]:

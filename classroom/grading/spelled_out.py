@@ -15,10 +15,12 @@ LARGEST = 1500  # parts of a tree, beyond which nothing more is put in
 
 
 def spelled_out(tree: ast.Module, kept: Collection[str]) -> ast.Module:
-    """The tree without helpers and without names that are given a value once; some are kept."""
+    """The tree without helpers and without names that are given a value once; some are kept.
+
+    It is the tree itself that is changed.
+    """
     if sum(1 for _ in ast.walk(tree)) > LARGEST:
         return tree
-    tree = copy.deepcopy(tree)
     _Blocks().visit(tree)
     _put_in_helpers(tree, kept)
     for scope in [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.Module)]:
@@ -118,14 +120,15 @@ class _Values(ast.NodeTransformer):
 
 def _put_in_values(scope: ast.FunctionDef | ast.Module, kept: Collection[str]) -> None:
     """Put in what names stand for that are given a value once, one after the other."""
-    given = Counter(
-        n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
-    given.update(n.arg for n in ast.walk(scope) if isinstance(n, ast.arg))
-    size = sum(1 for _ in ast.walk(scope))
-    for holder, assignment, name in _assignments(scope):
-        once = given[name] == 1 and name not in kept
-        if not once or any(_is_name(n, name) for n in ast.walk(assignment.value)):
+    if not (assignments := _assignments(scope, kept)):
+        return
+    nodes = [*ast.walk(scope)]
+    stored = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    given = Counter(n.id for n in stored)
+    given.update(n.arg for n in nodes if isinstance(n, ast.arg))
+    size = len(nodes)
+    for holder, assignment, name in assignments:
+        if given[name] != 1 or any(_is_name(n, name) for n in ast.walk(assignment.value)):
             continue
         uses = sum(_is_name(n, name) for n in ast.walk(scope)) - 1
         size += uses * sum(1 for _ in ast.walk(assignment.value))
@@ -134,14 +137,16 @@ def _put_in_values(scope: ast.FunctionDef | ast.Module, kept: Collection[str]) -
             _Values({name: assignment.value}).visit(scope)
 
 
-def _assignments(scope: ast.AST) -> Sequence[tuple[list[ast.stmt], ast.Assign, str]]:
-    """Statements `name = value`, with the block that has them."""
+def _assignments(
+    scope: ast.AST, kept: Collection[str]
+) -> Sequence[tuple[list[ast.stmt], ast.Assign, str]]:
+    """Statements `name = value` of names that are not kept, with the block that has them."""
     found = []
     for node in ast.walk(scope):
         body = getattr(node, "body", None)
         for statement in body if isinstance(body, list) else ():
             match statement:
-                case ast.Assign([ast.Name(name)]):
+                case ast.Assign([ast.Name(name)]) if name not in kept:
                     found.append((body, statement, name))
     return found  # type: ignore[return-value]
 
