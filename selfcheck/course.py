@@ -95,7 +95,7 @@ def course_root() -> Path:
 
 def course_in(folder: Path) -> Course:
     """The course that lies in this folder, as its file says now."""
-    path = (folder / FILE).resolve()
+    path = folder / FILE
     try:
         return _read(path, path.stat().st_mtime_ns)
     except OSError as error:
@@ -104,6 +104,7 @@ def course_in(folder: Path) -> Course:
 
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, _: int) -> Course:
+    path = path.resolve()
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
