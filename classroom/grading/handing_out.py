@@ -345,8 +345,12 @@ class Grader:
         submission = Submission("the solution", unit, f"solutions/{unit}.ipynb")
         job = replace(self._job(submission, self.solutions.cells(unit)), verbose=False)
         job = replace(job, student_id=None, own_ids=[], is_solution=True)
+        proof = _submit(self.executor, job, self.options, {})
+        if self.options.scheduler is None:  # the other judges begin with it too, to be warm
+            for _ in range(self.options.jobs - 1):
+                _submit(self.executor, replace(job, is_solution=False), self.options, {})
         try:
-            answer = _submit(self.executor, job, self.options, {}).result()
+            answer = proof.result()
         except Exception as error:
             if type(error).__name__ in LOST_SCHEDULER:
                 raise SchedulerGone(GONE) from None

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from selfcheck.files import CourseError
 
-from . import copies, judge_pool
+from . import copies
 from .asked import Solutions
 from .bubblewrap import require_bubblewrap
 from .enrolled import before_grading, enrolled, unknown_extra, without_time
@@ -93,12 +93,11 @@ def grade(
         keep(book, options)
         several = tuple(dict.fromkeys(s.doubt for s in wanted if s.doubt))
         run = Run(unplaced=class_.unplaced, missing=class_.missing, several=several)
-        options = replace(options, secret=book.secret())
+        attempts = sum(1 + len(s.earlier) for s in wanted)
+        options = replace(options, secret=book.secret(), jobs=min(options.jobs, attempts))
         grader = Grader(book, solutions, judges, options, class_.lines)
         todo = [entry for entry in map(grader.due, wanted) if entry is not None]
         run.unchanged = len(wanted) - len(todo)
-        if options.scheduler is None:
-            judge_pool.begin(options.sandboxed, min(options.jobs, len(todo)))
         for unit in sorted({entry.submission.unit for entry in todo}):
             run.protection = grader.prove(unit)
         start = time.monotonic()
