@@ -1,9 +1,9 @@
 """The judge: a process of its own that drives a submission in the sandbox and calls the checks.
 
-The module, run with NUMBER and WALLED, reads jobs from its input, a line of
-JSON each, and answers each with a line, after a line for every step that it begins: if an answer
-brings the judge itself down, the next one knows which, and goes on without it. The checks run here,
-with values that came over the wire; a student's code never does.
+The module, run with NUMBER, WALLED and FD, reads jobs from its input, a line of JSON each, and
+answers each with a line. Each step that it begins is written to the file FD: if an answer brings
+the judge itself down, the next one knows which, and goes on without it. The checks run here, with
+values that came over the wire; a student's code never does.
 
 What takes too long or dies may be the fault of a busy machine. So the answer names such steps, and
 the job is done again, alone and in a fresh sandbox: only what happens twice counts.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import gc
+import importlib
 import json
 import os
 import re
@@ -54,6 +55,7 @@ LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
 MOST_LETTERS = 8000  # of cells that are run before a child is made: they go in one order
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
 MEMORY = 4 << 30  # bytes of address space for the judge itself
+MOST_GARBAGE = 20_000  # objects that are made before we look for it
 LOSSES = 8  # sandboxes over one submission, before it is given up
 SIGNING = -1  # the step after all steps, at which wrong answers are signed
 FORESEEN = defaultdict[tuple[str, ...], Foreseen](Foreseen)  # by exercise
@@ -312,6 +314,8 @@ class Judging:
         """What the child should find loaded: the unit's checks, and what the cells mention."""
         sources = "\n".join(step.source for step in self.steps)
         modules = [module for module in LARGE if module.partition(".")[0] in sources]
+        if "sympy" in sources:
+            importlib.import_module("sympy")  # needed soon, and the sandbox is still starting
         given = [s.source for s in self.steps if not s.is_students and s.check is None]
         unit = self.job.unit.partition("_")[2]
         given = given if sum(map(len, given)) < MOST_LETTERS else given[:1]
@@ -908,31 +912,32 @@ def _better_in_our_order(
     return replace(graded, results=results, notes=(*graded.notes, note))
 
 
-def main(number: int, sandboxed: bool) -> None:
-    """Serve jobs until the input ends."""
+def main(number: int, sandboxed: bool, steps: int) -> None:
+    """Serve jobs until the input ends; `steps` is the file for the steps that are begun."""
     fingerprint.watch()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started us decides when to stop
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # nothing else may get between the answers
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
-    def say(message: dict) -> None:
-        print(json.dumps(message), file=answers, flush=True)
+    def tell(place: int) -> None:
+        os.pwrite(steps, b"%20d" % place, 0)
 
     with Sandbox(sandboxed, number) as sandbox:
         sandbox.begin()
         for line in sys.stdin:
             try:
-                answer = judge(Job(**json.loads(line)), sandbox, lambda place: say({"at": place}))
+                answer = judge(Job(**json.loads(line)), sandbox, tell)
             except CourseError as problem:
                 answer = {"problem": str(problem)}
             except Lost as loss:
                 answer = {"lost": str(loss)}
-            say(answer)
+            print(json.dumps(answer), file=answers, flush=True)
             if not gc.isenabled():  # what is loaded now stays, and is never garbage
                 gc.freeze()
+                gc.set_threshold(MOST_GARBAGE)
                 gc.enable()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2] == "sandboxed")
+    main(int(sys.argv[1]), sys.argv[2] == "sandboxed", int(sys.argv[3]))

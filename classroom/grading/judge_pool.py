@@ -44,6 +44,7 @@ class JudgeProcess:
         self._received, self._closed, self._lock = b"", False, threading.Lock()
         self._unit = ""  # of the jobs so far
         self._errors: IO[bytes] = io.BytesIO()
+        self._begun: IO[bytes] = io.BytesIO()  # for the step at hand
 
     def judged(self, job: Job, alone: AbstractContextManager | None = None) -> dict:
         """The judge's answer; CourseError if there is none.
@@ -85,19 +86,21 @@ class JudgeProcess:
         """The last step that the judge began, and its answer; empty if it was lost on the way."""
         self._start()
         limits = Limits(**job.limits)
-        patience, at = START_SECONDS + 2 * limits.step_wall(limits.wall), None
-        try:
+        patience = START_SECONDS + 2 * limits.step_wall(limits.wall)
+        answer = {}
+        with contextlib.suppress(OSError, ValueError):  # it died, or was ended by another thread
             orders, _ = self._pipes()
+            self._begun.truncate(0)
             orders.write(json.dumps(vars(job)).encode() + b"\n")
             orders.flush()
-            while line := self._line(patience):
-                answer = json.loads(line)
-                if "at" not in answer:
-                    return at, answer
-                at = answer["at"]
-        except (OSError, ValueError):
-            pass  # it died, or was ended by another thread
-        return at, {}
+            answer = json.loads(self._line(patience))
+        return self._step(), answer
+
+    def _step(self) -> int | None:
+        """The step that the judge wrote down when it began it; None where there is none yet."""
+        with contextlib.suppress(OSError, ValueError):
+            return int(os.pread(self._begun.fileno(), 20, 0))
+        return None
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         """To the judge and from it; OSError if it was ended by another thread."""
@@ -107,14 +110,17 @@ class JudgeProcess:
         return process.stdin, process.stdout
 
     def _line(self, seconds: float) -> bytes:
-        """The next line; empty if there is none in this time."""
+        """The next line; empty if there is none, and no other step is begun in this time."""
         _, answers = self._pipes()
         while b"\n" not in self._received:
-            ready = select.select([answers], [], [], seconds)[0]
-            part = os.read(answers.fileno(), 1 << 16) if ready else b""
-            if not part:
+            step = self._step()
+            if select.select([answers], [], [], seconds)[0]:
+                part = os.read(answers.fileno(), 1 << 16)
+                if not part:
+                    return b""
+                self._received += part
+            elif step == self._step():
                 return b""
-            self._received += part
         line, _, self._received = self._received.partition(b"\n")
         return line
 
@@ -138,8 +144,11 @@ class JudgeProcess:
             if self._closed:
                 raise LostJudge("grading was stopped.")
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the judge)
+            self._begun = tempfile.TemporaryFile()  # noqa: SIM115
+            begun = self._begun.fileno()
             self._process = subprocess.Popen(
-                [sys.executable, *started(JUDGE), str(self._number), word],
+                [sys.executable, *started(JUDGE), str(self._number), word, f"{begun}"],
+                pass_fds=[begun],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,  # told in a sentence, never shown as it is
@@ -156,7 +165,7 @@ class JudgeProcess:
         """End the judge; returns how it had ended before, if it had."""
         with self._lock:
             process, self._process, self._received = self._process, None, b""
-            errors = self._errors
+            errors, begun = self._errors, self._begun
         if process is None:
             return "it was ended"
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -172,6 +181,7 @@ class JudgeProcess:
         process.wait()
         said = _last_words(errors)
         errors.close()
+        begun.close()
         if code is None:
             return "it gave no sign any more"
         return (

@@ -788,7 +788,7 @@ for line in sys.stdin:
     job = json.loads(line)
     for step in range(4):
         if step in job["lost_at"]: continue
-        print(json.dumps({"at": step}), flush=True)
+        os.pwrite(int(sys.argv[-1]), b"%20d" % step, 0)
         if step in (1, 3): os._exit(1)
     print(json.dumps({"graded": job["lost_at"]}), flush=True)
 """

@@ -2,11 +2,8 @@
 
 import contextlib
 import os
-import random
-import signal
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -78,6 +75,24 @@ def test_only_what_is_the_students_own_costs_points(quiet):
 # -- kills ----------------------------------------------------------------------------------------
 
 
+KILLED = """
+import contextlib, os, random, signal, sys
+from pathlib import Path
+from classroom.grading import judge
+
+begun, MOST = judge.Judging.tell, 6
+
+def tell(judging, place):  # a step begins; each is hit at most once
+    begun(judging, place)
+    hit = Path(os.environ["HITS"], f"{judging.job.student} {place}")
+    chance = random.Random(hit.name)
+    if chance.random() < 0.3 and not hit.exists() and len(os.listdir(hit.parent)) < MOST:
+        hit.touch()
+        inside = [pid for pid in descendants(os.getpid()) if b"grading.child" in command(pid)]
+        for pid in chance.choice([[os.getpid()], inside, inside[-1:]]):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
 def descendants(pid):
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
@@ -85,48 +100,25 @@ def descendants(pid):
                 yield child
                 yield from descendants(child)
 
-
-class Killer:
-    """Kills a judge or a sandbox at the beginning of steps, by chance; never twice at the same."""
-
-    def __init__(self, seed):
-        self.chance, self.done, self.kills = random.Random(seed), set(), 0
-        self.line = JudgeProcess._line
-
-    def __call__(self, judge_process, seconds):
-        line = self.line(judge_process, seconds)
-        about = (id(judge_process), line)
-        if line and about not in self.done and self.chance.random() < 0.3 and self.kills < 6:
-            self.done.add(about)
-            self.kills += 1
-            self._kill(
-                judge_process._process.pid, self.chance.choice(["judge", "sandbox", "child"])
-            )
-        return line
-
-    def _kill(self, judge, whom):
-        inside = [pid for pid in descendants(judge) if b"grading.child" in _command(pid)]
-        victims = {"judge": [judge], "sandbox": inside, "child": inside[-1:]}[whom]
-        for pid in victims:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _command(pid):
-    try:
+def command(pid):
+    with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
+    return b""
+
+judge.Judging.tell = tell
+judge.main(int(sys.argv[1]), sys.argv[2] == "sandboxed", int(sys.argv[3]))
+"""
 
 
 def test_kills_at_random_moments_change_nothing(tmp_path, quiet, monkeypatch):
-    killer = Killer(seed=1)
-    monkeypatch.setattr(
-        JudgeProcess, "_line", lambda judge_process, seconds: killer(judge_process, seconds)
-    )
+    (tmp_path / "hits").mkdir()
+    (tmp_path / "killed.py").write_text(KILLED)
+    monkeypatch.setenv("HITS", str(tmp_path / "hits"))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setattr(judge_pool, "JUDGE", "killed")
     some = {name: CLASS[name] for name in ("right", "dead", "plots")}
     found = graded(tmp_path, some, jobs=2)
-    assert killer.kills > 3
+    assert len(list((tmp_path / "hits").iterdir())) > 3
     assert found == {name: quiet[name] for name in some}
 
 
