@@ -268,6 +268,8 @@ class Judging:
             self.losses += 1
             if self.losses >= LOSSES:
                 raise Lost(f"the sandbox was lost {LOSSES} times over this submission")
+            if self.job.is_solution:  # its functions are gone with it, and are to be described
+                self.judged_at.clear()
             return False
         if self.sandbox.killed == "memory":
             why = "used more memory than a submission may have"
