@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import gc
-import importlib
 import json
 import os
 import re
@@ -55,7 +54,6 @@ LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
 MOST_LETTERS = 8000  # of cells that are run before a child is made: they go in one order
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
 MEMORY = 4 << 30  # bytes of address space for the judge itself
-MOST_GARBAGE = 20_000  # objects that are made before we look for it
 LOSSES = 8  # sandboxes over one submission, before it is given up
 SIGNING = -1  # the step after all steps, at which wrong answers are signed
 FORESEEN = defaultdict[tuple[str, ...], Foreseen](Foreseen)  # by exercise
@@ -316,8 +314,6 @@ class Judging:
         """What the child should find loaded: the unit's checks, and what the cells mention."""
         sources = "\n".join(step.source for step in self.steps)
         modules = [module for module in LARGE if module.partition(".")[0] in sources]
-        if "sympy" in sources:
-            importlib.import_module("sympy")  # needed soon, and the sandbox is still starting
         given = [s.source for s in self.steps if not s.is_students and s.check is None]
         unit = self.job.unit.partition("_")[2]
         given = given if sum(map(len, given)) < MOST_LETTERS else given[:1]
@@ -937,7 +933,6 @@ def main(number: int, sandboxed: bool, steps: int) -> None:
             print(json.dumps(answer), file=answers, flush=True)
             if not gc.isenabled():  # what is loaded now stays, and is never garbage
                 gc.freeze()
-                gc.set_threshold(MOST_GARBAGE)
                 gc.enable()
 
 
