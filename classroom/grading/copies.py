@@ -203,6 +203,8 @@ def _lines(tree: ast.Module, own: set[str], *, sorts: bool) -> Iterator[str]:
 
 
 def _dumped(node: ast.AST, own: set[str], *, sorts: bool = False) -> str:
+    if sorts and (value := _value(node)) is not None:
+        return repr(value)
     if sorts and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
         terms = sorted(_dumped(term, own, sorts=True) for term in _terms(node, type(node.op)))
         return f"({type(node.op).__name__} {' '.join(terms)})"
@@ -216,6 +218,20 @@ def _dumped(node: ast.AST, own: set[str], *, sorts: bool = False) -> str:
             elif one is not None:
                 parts.append("_" if name in ("id", "arg", "name") and one in own else repr(one))
     return f"({' '.join(parts)})"
+
+
+def _value(node: ast.AST) -> float | str | None:
+    """What a number or a text comes to, however it is spelled: 1.0 as 1, 1/2 as 0.5."""
+    match node:
+        case ast.Constant(value=bool()):
+            return None
+        case ast.Constant(value=int() | float() as number) if abs(number) < 1e9:
+            return float(number)
+        case ast.Constant(value=str(text)):
+            return "".join(text.split())
+        case ast.BinOp(ast.Constant(value=int(over)), ast.Div(), ast.Constant(value=int(under))):
+            return over / under if under and max(abs(over), abs(under)) < 1e9 else None
+    return None
 
 
 def _terms(node: ast.expr, operator: type[ast.operator]) -> Iterator[ast.expr]:

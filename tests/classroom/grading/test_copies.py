@@ -170,10 +170,12 @@ SAME = {
     "a helper of many lines": "def mine(beta, t):\n    scale = 1 - beta\n    powers = []\n"
     "    for k in range(t):\n        powers.append(beta**k)\n    return scale * np.array(powers)\n"
     "\ndef weights(beta, t):\n    return mine(beta, t)",
+    "numbers in another spelling": ONE.replace("1 -", "1.0 -"),
     "a helper for a part": "def power(b, n):\n    return b**n\n\ndef weights(beta, t):\n"
     "    return (1 - beta) * np.array([power(beta, k) for k in range(t)])",
 }
 OTHERS = {
+    "another number": ONE.replace("1 - beta", "0.9 - beta"),
     "another formula": ONE.replace("1 - beta", "1 + beta"),
     "another order of powers": ONE.replace("range(t)", "range(t)[::-1]"),
     "another way": "def weights(beta, t):\n    return (1 - beta) * beta ** np.arange(t)",
@@ -192,6 +194,19 @@ def test_the_same_in_more_or_fewer_steps_is_the_same(answer):
 def test_what_says_something_else_is_not(answer):
     stub = STUBS["weights"]
     assert essence(answer, stub).spelled != essence(ONE, stub).spelled
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x = log(1 / 2) * 3", "x = log(0.5) * 3.0"),
+        ("x = r'a = b (1 - c)'", "x = 'a=b(1-c)'"),
+        ("x = [1, True]", "x = [1.0, True]"),
+    ],
+)
+def test_a_value_is_the_same_however_it_is_spelled(one, other):
+    assert essence(one).spelled == essence(other).spelled
+    assert essence("x = [1, 1]").spelled != essence("x = [1, True]").spelled
 
 
 LONG = {
