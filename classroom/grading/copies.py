@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from selfcheck.feedback import Outcome
 
-from .records import NOBODYS, Graded, Result
+from .records import NOBODYS, Graded
 from .spelled_out import spelled_out
 
 SHOWN = 3
@@ -69,24 +69,27 @@ def noted(
     apart = [s for s in seen if s.student not in reasons]
     for student, sentence in _same_ids(seen, ids or {}):
         reasons[student].append(sentence)
-    alike: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
+    beside: dict[tuple[str, str], list[str]] = defaultdict(list)
     from .pairs import pairs  # which needs this module
 
     for pair in pairs(apart):
         for student, other in (pair.students, pair.students[::-1]):
-            alike[student, pair.names[0]].append((pair.sentence(other), other))
+            alike[student, pair.names[0]].append(pair.sentence(other))
+            for name in pair.names:
+                beside[student, name].append(other)
     for g in everyone():
-        told = [alike.get((g.student, result.name), ()) for result in g.results]
-        results = tuple(map(_with, g.results, told))
+        results = tuple(
+            replace(
+                result,
+                alike=tuple(alike.get((g.student, result.name), ())[:SHOWN]),
+                beside=tuple(beside.get((g.student, result.name), ())[:SHOWN]),
+            )
+            for result in g.results
+        )
         now = replace(g, alike=tuple(reasons.get(g.student, ())), results=results)
         if now != g:
             yield now
-
-
-def _with(result: Result, told: Sequence[tuple[str, str]]) -> Result:
-    sentences = tuple(sentence for sentence, _ in told[:SHOWN])
-    beside = tuple(other for _, other in told[:SHOWN])
-    return replace(result, alike=sentences, beside=beside)
 
 
 def _seen(graded: Graded, given: Mapping[str, str], once: dict[Telling, Telling]) -> Seen:
