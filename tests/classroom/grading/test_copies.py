@@ -145,6 +145,7 @@ def test_a_pair_is_told_once_with_its_exercises_in_order_and_who_is_beside():
     (result,) = [r for r in ada.results if r.alike]
     assert result.beside == ("bob",)
     assert result.alike[0].startswith("Alike with bob in 2.1, 2.2, 2.3,")
+    assert {r.number for r in ada.results if r.beside} >= {"2.1", "2.2", "2.3"}
 
 
 def test_what_the_sheet_gave_is_no_evidence():
