@@ -27,6 +27,8 @@ from .spelled_out import spelled_out
 
 SHOWN = 3
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, tokenize.ENDMARKER}
+NO_PART = {"body", "orelse", "finalbody", "handlers"}  # of a line; they are lines of their own
+NO_PART |= {"ctx", "kind", "type_comment", "annotation", "returns"}
 TELLING = {Outcome.RIGHT, Outcome.WRONG, Outcome.UNCHECKED}
 
 
@@ -199,8 +201,10 @@ def _lines(tree: ast.Module, own: set[str], *, sorts: bool) -> Iterator[str]:
     """Each statement by its structure, the statements within it apart; a name of one's own is _."""
     for node in ast.walk(tree):
         match node:
-            case ast.Expr(value=ast.Constant(value=str())) | ast.Pass() | ast.Import():
-                continue  # a docstring, and what everybody has
+            case ast.Expr(ast.Constant(str()) | ast.Call(ast.Name("print"))) | ast.Assert():
+                continue  # what is said of an answer and is no part of it
+            case ast.Pass() | ast.Import() | ast.ImportFrom():
+                continue  # what everybody has
             case ast.stmt():
                 yield _dumped(node, own, sorts=sorts)
 
@@ -213,7 +217,7 @@ def _dumped(node: ast.AST, own: set[str], *, sorts: bool = False) -> str:
         return f"({type(node.op).__name__} {' '.join(terms)})"
     parts = [type(node).__name__]
     for name, value in ast.iter_fields(node):
-        if name in ("body", "orelse", "finalbody", "handlers", "ctx", "kind", "type_comment"):
+        if name in NO_PART:
             continue
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, ast.AST):

@@ -171,6 +171,11 @@ SAME = {
     "a helper of many lines": "def mine(beta, t):\n    scale = 1 - beta\n    powers = []\n"
     "    for k in range(t):\n        powers.append(beta**k)\n    return scale * np.array(powers)\n"
     "\ndef weights(beta, t):\n    return mine(beta, t)",
+    "types told": ONE.replace("(beta, t):", "(beta: float, t: int) -> np.ndarray:"),
+    "something printed and made sure of": ONE.replace(
+        "    return", "    print(beta, t)\n    assert t > 0\n    from math import sqrt\n    return"
+    ),
+    "something that is not used": ONE.replace("    return", "    note = 'mine'\n    return"),
     "numbers in another spelling": ONE.replace("1 -", "1.0 -"),
     "a helper for a part": "def power(b, n):\n    return b**n\n\ndef weights(beta, t):\n"
     "    return (1 - beta) * np.array([power(beta, k) for k in range(t)])",
