@@ -29,6 +29,7 @@ SHOWN = 3
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, tokenize.ENDMARKER}
 NO_PART = {"body", "orelse", "finalbody", "handlers"}  # of a line; they are lines of their own
 NO_PART |= {"ctx", "kind", "type_comment", "annotation", "returns"}
+MODULES = {"np", "numpy", "math", "sympy"}
 TELLING = {Outcome.RIGHT, Outcome.WRONG, Outcome.UNCHECKED}
 
 
@@ -212,9 +213,12 @@ def _lines(tree: ast.Module, own: set[str], *, sorts: bool) -> Iterator[str]:
 def _dumped(node: ast.AST, own: set[str], *, sorts: bool = False) -> str:
     if sorts and (value := _value(node)) is not None:
         return repr(value)
+    node = _in_one_form(node) if sorts else node
     if sorts and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
-        terms = sorted(_dumped(term, own, sorts=True) for term in _terms(node, type(node.op)))
-        return f"({type(node.op).__name__} {' '.join(terms)})"
+        terms = Counter(_dumped(term, own, sorts=True) for term in _terms(node, type(node.op)))
+        power = "(BinOp {} (Pow) {})" if isinstance(node.op, ast.Mult) else "({} {} times)"
+        said = sorted(t if n == 1 else power.format(t, float(n)) for t, n in terms.items())
+        return said[0] if len(said) == 1 else f"({type(node.op).__name__} {' '.join(said)})"
     parts = [type(node).__name__]
     for name, value in ast.iter_fields(node):
         if name in NO_PART:
@@ -225,6 +229,18 @@ def _dumped(node: ast.AST, own: set[str], *, sorts: bool = False) -> str:
             elif one is not None:
                 parts.append("_" if name in ("id", "arg", "name") and one in own else repr(one))
     return f"({' '.join(parts)})"
+
+
+def _in_one_form(node: ast.AST) -> ast.AST:
+    """A method as the function of that name, and so `@` as `np.matmul`."""
+    match node:
+        case ast.BinOp(left, ast.MatMult(), right):
+            return ast.Call(ast.Name("matmul"), [left, right], [])
+        case ast.Call(ast.Attribute(ast.Name(module), name), args, named) if module in MODULES:
+            return ast.Call(ast.Name("matmul" if name == "dot" else name), args, named)
+        case ast.Call(ast.Attribute(whole, name), args, named):
+            return ast.Call(ast.Name("matmul" if name == "dot" else name), [whole, *args], named)
+    return node
 
 
 def _value(node: ast.AST) -> float | str | None:

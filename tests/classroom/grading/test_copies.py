@@ -208,6 +208,8 @@ def test_what_says_something_else_is_not(answer):
         ("x = log(1 / 2) * 3", "x = log(0.5) * 3.0"),
         ("x = r'a = b (1 - c)'", "x = 'a=b(1-c)'"),
         ("x = [1, True]", "x = [1.0, True]"),
+        ("x = a * b**2 + c**3", "x = c * c * c + b * a * b"),
+        ("x = (A @ B).sum(axis=1)", "x = np.sum(np.dot(A, B), axis=1)"),
     ],
 )
 def test_a_value_is_the_same_however_it_is_spelled(one, other):
@@ -221,6 +223,8 @@ LONG = {
     "many cases": "if a:\n    b = 1\n" + "elif a:\n    b = 1\n" * 200,
     "brackets in brackets": "x = " + "[" * 190 + "]" * 190,
     "one within the other": "x = " + "(" * 90 + "a" + ")" * 90,
+    "squared again and again": "x = " + "(" * 80 + "a" + " ** 2)" * 80,
+    "multiplied again and again": "x = " + "(" * 80 + "a" + " * a) ** 2" * 80,
     "doubled again and again": "\n".join(f"a{n + 1} = a{n} + a{n}" for n in range(80)),
     "very many steps": "\n".join(f"a{n + 1} = a{n} + 1" for n in range(1500)),
     "functions in functions": "\n".join(
