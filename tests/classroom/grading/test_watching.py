@@ -250,6 +250,7 @@ HONEST = {
     "    text = traceback.format_exc()",
     "a file of one's own": "open('a.py', 'w').write('x = 1')\nimport a",
     "a dataclass": "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\nP(1)",
+    "two versions in a loop": "for mine in (n, 2 * n):\n    print(check.even_sum(mine))",
     "two checks": "check.even_sum(n)\ncheck.even_sum(2 * n)",
     "a plot": "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()",
     "a hint": "check.even_sum.hint()\nscoreboard()",
