@@ -236,8 +236,8 @@ class Watch:
             def __setattr__(self, name: str, value: Any) -> None:
                 names = ModuleType.__getattribute__(self, "__dict__")
                 is_known = name in names and getattr(builtins, name, None) is not value
-                if type(value) is ModuleSpec:  # a module that is reloaded is found again
-                    is_known = value != names["__spec__"]
+                if name == "__spec__" and type(value) is ModuleSpec:
+                    is_known = value != names[name]  # a module that is reloaded is found again
                 if watch.is_on and (is_known or name == "__class__") and name not in NOTED:
                     watch._exchanged(f"{self.__name__}.{name}")
                 super().__setattr__(name, value)
