@@ -46,13 +46,25 @@ class ExerciseNumbers:
         return f"{hard}: on average {self.share:.0%} of the points were earned."
 
     @property
+    def is_doubtful(self) -> bool:
+        """Does it hardly separate students, by more than a class of this size does by chance?"""
+        return self.discrimination is not None and self.discrimination + self._chance < WEAK
+
+    @property
+    def _chance(self) -> float:
+        """How far from the truth a correlation of so many is: one standard error."""
+        return float(sum(self.states.values()) ** -0.5)
+
+    @property
     def separation(self) -> str:
         """Whether it tells those who know from those who do not, as a sentence."""
         number = self.discrimination
         if number is None:
             return "This class cannot show whether it separates students."
         said = f"(correlation {number:.2f})".replace("-", "−")
-        if number < 0:
+        if number < WEAK and not self.is_doubtful:
+            return f"This class is too small to show whether it separates students {said}."
+        if number + self._chance < 0:
             return f"Who does well elsewhere does worse here {said}: look at the question."
         if number < WEAK:
             return f"Who does well elsewhere does hardly better here {said}: is it clear?"
@@ -62,9 +74,9 @@ class ExerciseNumbers:
     @property
     def discrimination_in_words(self) -> str:
         """What the number means for the question."""
-        if self.discrimination is None:
+        if self.discrimination is None or (self.discrimination < WEAK and not self.is_doubtful):
             return "cannot be told"
-        if self.discrimination < 0:
+        if self.discrimination + self._chance < 0:
             return "inverse: look at the question"
         if self.discrimination < WEAK:
             return "weak"

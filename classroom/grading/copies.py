@@ -22,11 +22,14 @@ from typing import NamedTuple
 
 from selfcheck.feedback import Outcome
 
-from .records import NOBODYS, Graded, Result
+from .records import NOBODYS, Graded
 from .spelled_out import spelled_out
 
 SHOWN = 3
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, tokenize.ENDMARKER}
+NO_PART = {"body", "orelse", "finalbody", "handlers"}  # of a line; they are lines of their own
+NO_PART |= {"ctx", "kind", "type_comment", "annotation", "returns"}
+MODULES = {"np", "numpy", "math", "sympy"}
 TELLING = {Outcome.RIGHT, Outcome.WRONG, Outcome.UNCHECKED}
 
 
@@ -69,24 +72,27 @@ def noted(
     apart = [s for s in seen if s.student not in reasons]
     for student, sentence in _same_ids(seen, ids or {}):
         reasons[student].append(sentence)
-    alike: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
+    beside: dict[tuple[str, str], list[str]] = defaultdict(list)
     from .pairs import pairs  # which needs this module
 
     for pair in pairs(apart):
         for student, other in (pair.students, pair.students[::-1]):
-            alike[student, pair.names[0]].append((pair.sentence(other), other))
+            alike[student, pair.names[0]].append(pair.sentence(other))
+            for name in pair.names:
+                beside[student, name].append(other)
     for g in everyone():
-        told = [alike.get((g.student, result.name), ()) for result in g.results]
-        results = tuple(map(_with, g.results, told))
+        results = tuple(
+            replace(
+                result,
+                alike=tuple(alike.get((g.student, result.name), ())[:SHOWN]),
+                beside=tuple(beside.get((g.student, result.name), ())[:SHOWN]),
+            )
+            for result in g.results
+        )
         now = replace(g, alike=tuple(reasons.get(g.student, ())), results=results)
         if now != g:
             yield now
-
-
-def _with(result: Result, told: Sequence[tuple[str, str]]) -> Result:
-    sentences = tuple(sentence for sentence, _ in told[:SHOWN])
-    beside = tuple(other for _, other in told[:SHOWN])
-    return replace(result, alike=sentences, beside=beside)
 
 
 def _seen(graded: Graded, given: Mapping[str, str], once: dict[Telling, Telling]) -> Seen:
@@ -196,19 +202,26 @@ def _lines(tree: ast.Module, own: set[str], *, sorts: bool) -> Iterator[str]:
     """Each statement by its structure, the statements within it apart; a name of one's own is _."""
     for node in ast.walk(tree):
         match node:
-            case ast.Expr(value=ast.Constant(value=str())) | ast.Pass() | ast.Import():
-                continue  # a docstring, and what everybody has
+            case ast.Expr(ast.Constant(str()) | ast.Call(ast.Name("print"))) | ast.Assert():
+                continue  # what is said of an answer and is no part of it
+            case ast.Pass() | ast.Import() | ast.ImportFrom():
+                continue  # what everybody has
             case ast.stmt():
                 yield _dumped(node, own, sorts=sorts)
 
 
 def _dumped(node: ast.AST, own: set[str], *, sorts: bool = False) -> str:
+    if sorts and (value := _value(node)) is not None:
+        return repr(value)
+    node = _in_one_form(node) if sorts else node
     if sorts and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
-        terms = sorted(_dumped(term, own, sorts=True) for term in _terms(node, type(node.op)))
-        return f"({type(node.op).__name__} {' '.join(terms)})"
+        terms = Counter(_dumped(term, own, sorts=True) for term in _terms(node, type(node.op)))
+        power = "(BinOp {} (Pow) {})" if isinstance(node.op, ast.Mult) else "({} {} times)"
+        said = sorted(t if n == 1 else power.format(t, float(n)) for t, n in terms.items())
+        return said[0] if len(said) == 1 else f"({type(node.op).__name__} {' '.join(said)})"
     parts = [type(node).__name__]
     for name, value in ast.iter_fields(node):
-        if name in ("body", "orelse", "finalbody", "handlers", "ctx", "kind", "type_comment"):
+        if name in NO_PART:
             continue
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, ast.AST):
@@ -216,6 +229,32 @@ def _dumped(node: ast.AST, own: set[str], *, sorts: bool = False) -> str:
             elif one is not None:
                 parts.append("_" if name in ("id", "arg", "name") and one in own else repr(one))
     return f"({' '.join(parts)})"
+
+
+def _in_one_form(node: ast.AST) -> ast.AST:
+    """A method as the function of that name, and so `@` as `np.matmul`."""
+    match node:
+        case ast.BinOp(left, ast.MatMult(), right):
+            return ast.Call(ast.Name("matmul"), [left, right], [])
+        case ast.Call(ast.Attribute(ast.Name(module), name), args, named) if module in MODULES:
+            return ast.Call(ast.Name("matmul" if name == "dot" else name), args, named)
+        case ast.Call(ast.Attribute(whole, name), args, named):
+            return ast.Call(ast.Name("matmul" if name == "dot" else name), [whole, *args], named)
+    return node
+
+
+def _value(node: ast.AST) -> float | str | None:
+    """What a number or a text comes to, however it is spelled: 1.0 as 1, 1/2 as 0.5."""
+    match node:
+        case ast.Constant(value=bool()):
+            return None
+        case ast.Constant(value=int() | float() as number) if abs(number) < 1e9:
+            return float(number)
+        case ast.Constant(value=str(text)):
+            return "".join(text.split())
+        case ast.BinOp(ast.Constant(value=int(over)), ast.Div(), ast.Constant(value=int(under))):
+            return over / under if under and max(abs(over), abs(under)) < 1e9 else None
+    return None
 
 
 def _terms(node: ast.expr, operator: type[ast.operator]) -> Iterator[ast.expr]:

@@ -1,4 +1,4 @@
-"""What a person should look at: cells that let a check do the guessing, or reach for an answer.
+"""What a person should look at: cells that reach for an answer, or for the inside of a check.
 
 This looks at the text of the cells alone, `watching` at what they do. It takes no points.
 """
@@ -10,9 +10,6 @@ import unicodedata
 from collections.abc import Collection, Iterator
 
 DESCRIBE = {"__doc__", "__name__", "__file__"}
-LOOPS = (
-    ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
-)  # fmt: skip
 
 
 def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
@@ -27,11 +24,8 @@ def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    says, nodes = [], list(ast.walk(tree))
-    loops = [node for node in nodes if isinstance(node, LOOPS)]
-    if any(_calls_a_check(inner) for loop in loops for inner in ast.walk(loop)):
-        says.append(f"The cell {cell} calls a check in a loop.")
-    says += [
+    nodes = list(ast.walk(tree))
+    says = [
         f"The cell {cell} reaches for {name}, which is an answer."
         for name in sorted(set(_reached(nodes)) & set(forbidden))
     ]
@@ -45,14 +39,6 @@ def _is_worth_reading(source: str, forbidden: Collection[str]) -> bool:
     words = {"check", *(name.rpartition(".")[2] for name in forbidden)}
     spelled = unicodedata.normalize("NFKC", source)  # as Python reads names
     return any(word in spelled for word in words)
-
-
-def _calls_a_check(node: ast.AST) -> bool:
-    """`check.bias(…)`, and not `check.bias.hint()`."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="check"))):
-            return True
-    return False
 
 
 def _is_private_of_check(node: ast.AST) -> bool:

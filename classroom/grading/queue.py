@@ -19,7 +19,7 @@ from selfcheck.files import CourseError
 from ..roles import called_check
 from .clusters import Family, families_of
 from .gradebook import NAME, Gradebook
-from .records import SEVERAL, Line, Mark, in_order
+from .records import SEVERAL, Line, Mark, Result, in_order
 
 OF_IDS = ("The student id", "The file of ids")  # how remarks about them begin
 SHARED = 2  # students, from which on a family is worth a look
@@ -43,6 +43,15 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Alike:
+    """An answer of somebody else's, to be seen beside one of this student's."""
+
+    result: Result
+    student: str
+    typed: str
+
+
+@dataclass(frozen=True)
 class Answer:
     """What there is to see of an answer in the queue."""
 
@@ -50,7 +59,7 @@ class Answer:
     mark: Mark
     line: Line
     families: tuple[Family, ...]
-    alike: tuple[tuple[str, str], ...] = ()  # students with their answers, to be seen beside it
+    alike: tuple[Alike, ...] = ()  # this one first, then what else the same pairs have in common
 
     @property
     def is_decided(self) -> bool:
@@ -111,13 +120,15 @@ class Queue:
         m = self._marks[place.student, place.unit]
         line = next(line for line in m.lines if line.result.name == place.exercise)
         mine = self._families.get((place.unit, place.exercise, place.student), ())
-        alike = tuple((who, self._typed(who, place)) for who in line.result.beside)
-        return Answer(place, m, line, mine, alike)
+        return Answer(place, m, line, mine, tuple(self._alike(m, line.result)))
 
-    def _typed(self, student: str, place: Place) -> str:
-        m = self._marks.get((student, place.unit))
-        lines = m.lines if m else ()
-        return next((x.result.answer for x in lines if x.result.name == place.exercise), "")
+    def _alike(self, m: Mark, told: Result) -> Iterator[Alike]:
+        """What is to be seen beside it, then beside all else that the two have in common."""
+        results = (told, *(r for r in m.graded.results if r.name != told.name))
+        for who in told.beside if told.alike else ():
+            theirs = self._marks.get((who, m.graded.unit))
+            typed = {r.name: r.answer for r in theirs.graded.results} if theirs else {}
+            yield from (Alike(r, who, typed.get(r.name, "")) for r in results if who in r.beside)
 
     def decide(
         self, place: Place, points: float | None, comment: str, everybody: bool = False
@@ -173,10 +184,11 @@ class Queue:
         line = self.answer(place).line
         mine = self._families.get((place.unit, place.exercise, place.student), ())
         number, families = in_order(line.result.number), [family.name for family in mine]
+        beside = min(place.student, *line.result.beside) if line.result.alike else place.student
         reasons = self._marks[place.student, place.unit].graded.by_hand
         several = place.about_all and any(reason.startswith(SEVERAL) for reason in reasons)
         first = not several, not line.result.evidence
-        return *first, place.unit, number, families, place.student
+        return *first, place.unit, number, families, beside, place.student
 
     def _shared(self, unit: str) -> Sequence[Family]:
         return [f for f in families_of(self.book, unit) if len(f.members) >= SHARED]

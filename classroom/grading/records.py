@@ -90,7 +90,7 @@ class Result(_Record):
     shown: tuple[int, ...] = ()  # points that the file shows, and of how many, where it is more
     by_hand: tuple[str, ...] = ()  # why a person should look at this answer
     alike: tuple[str, ...] = ()  # what it has in common with answers of others
-    beside: tuple[str, ...] = ()  # whose answers those are
+    beside: tuple[str, ...] = ()  # who has it so too, of pairs with much in common
 
     @property
     def evidence(self) -> str:

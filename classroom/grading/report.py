@@ -36,6 +36,10 @@ NAMES_SHOWN = 40  # a longer list helps nobody; grades.csv has all
 MISTAKES_SHOWN = 8  # the others are folded
 FAMILIES_SHOWN = 8
 TOGETHER_SHOWN = 6
+LOOK_SHOWN = 240  # characters of a reason to look; the student's page has all of it
+EXERCISE = re.compile(r"(\d+\.\d+) (\w+)(?=: )")  # at the beginning of a reason
+CALLED = re.compile(r"(\w+)\(.*\) (?=raised |has |should )")  # with arrays, which are long
+STOPPED = re.compile(r"\. It stopped at .*", re.DOTALL)
 SCRIPT = (TEMPLATES / "class_report" / "sort.js").read_text(encoding="utf-8")
 
 
@@ -62,6 +66,7 @@ def page(
         "script": Markup(SCRIPT),
         "script_hash": Markup(f"'sha256-{digest}'"),
         "heat": _heat,
+        "look": _look,
     }
     titles = {unit.stem: unit.short_title for unit in all_units()}
     about |= {"title": lambda stem: titles.get(stem, stem), "summary": _summary(insights)}
@@ -105,6 +110,14 @@ def anonymized(marks: Sequence[Mark], secret: str) -> list[Mark]:
 def _link(mark: Mark) -> str:
     """To the student's page, from the report beside it."""
     return quote(str(page_path(mark)))
+
+
+def _look(reason: str) -> str:
+    """Why to look at a submission, with the title of the exercise, in at most three lines."""
+    titles = EXERCISE.match(reason)
+    said = f"{titled(*titles.groups())}{reason[titles.end() :]}" if titles else reason
+    said = CALLED.sub(r"\1(…) ", STOPPED.sub(".", said))
+    return said if len(said) <= LOOK_SHOWN else f"{said[:LOOK_SHOWN]} …"
 
 
 def _heat(earned: float | None, points: int) -> str:
@@ -173,7 +186,7 @@ def _section(unit: UnitNumbers, families: Sequence[Family], names: Sequence[str]
 
 
 def _family(family: Family, unit: UnitNumbers, names: Sequence[str]) -> dict[str, Any]:
-    answer, says = family.example.result.answer, family.says
+    answer, says = family.example.result.answer, family.says[:1].upper() + family.says[1:]
     if names:
         answer = _without_names(answer, names)
         says = says if not _names_somebody(says, names) else ""
@@ -242,8 +255,7 @@ def _findings(unit: UnitNumbers, families: Sequence[Family] = ()) -> Iterator[st
 
 
 def _doubts(unit: UnitNumbers) -> Iterator[str]:
-    told = [(e, e.discrimination) for e in unit.exercises]
-    weak = [e for e, number in told if number is not None and number < WEAK]
+    weak = [e for e in unit.exercises if e.is_doubtful]
     if weak:
         names = "; ".join(titled(e.number, e.name) for e in weak)  # a title may have commas
         yield f"Who does well elsewhere does hardly better in {names}: is the question clear?"

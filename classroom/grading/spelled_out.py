@@ -132,7 +132,7 @@ def _put_in_values(scope: ast.FunctionDef | ast.Module, kept: Collection[str]) -
             continue
         uses = sum(_is_name(n, name) for n in ast.walk(scope)) - 1
         size += uses * sum(1 for _ in ast.walk(assignment.value))
-        if uses and size < LARGEST:
+        if size < LARGEST:  # one that is not used at all is left out
             holder.remove(assignment)
             _Values({name: assignment.value}).visit(scope)
 

@@ -33,6 +33,7 @@ TEMPLATES = Path(__file__).parents[1] / "templates"
 PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # no file names in Windows
 
+NOT_HOW_LATE = "It is marked as late, and not how late"  # a reason to look by hand
 WRITTEN = re.compile(
     rf"`(?P<code>[^`]+)`|{OPENING}(?:{FORMULA.pattern}){CLOSING}", re.DOTALL
 )  # what is code or a formula, with its punctuation
@@ -46,10 +47,12 @@ def page(mark: Mark, texts: Mapping[str, Mapping[str, str]] | None = None) -> st
     title = about.short_title if about else mark.graded.unit
     lecture = about.title if about else ""
     asks, sections = ((texts or {}).get(key, {}) for key in ("asks", "sections"))
+    unknown = any(reason.startswith(NOT_HOW_LATE) for reason in mark.graded.by_hand)
+    late = "marked as late, which counts as one day" if unknown else f"{mark.late} late"
     known = {"unit": title, "lecture": lecture, "questions": asks, "sections": sections}
     site = current().address if about else ""
     on_site = f"{site.rstrip('/')}/notebooks/{mark.graded.unit}.html" if site else ""
-    return render("feedback_page", mark=mark, on_site=on_site, **known)
+    return render("feedback_page", mark=mark, how_late=late, on_site=on_site, **known)
 
 
 def page_path(mark: Mark) -> PurePosixPath:

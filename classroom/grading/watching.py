@@ -14,6 +14,7 @@ import copy
 import cProfile
 import ctypes
 import functools
+import importlib
 import linecache
 import os
 import re
@@ -24,6 +25,7 @@ import threading
 from builtins import *  # noqa: F403, UP029  (a cell may exchange those of everybody)
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.machinery import ModuleSpec
 from os.path import realpath
 from pathlib import PurePath
 from sys import _getframe
@@ -63,6 +65,7 @@ PEEPING = {
 ANOTHER = "cpython.PyInterpreterState_New"  # an interpreter that no hook watches
 UNWATCHED = {"readline", "_tkinter", "_cffi_backend", "_testcapi"}  # open files without telling
 IMPORTS = re.compile("^<frozen|/importlib/__init__.py$")
+RELOAD = importlib.reload.__code__
 OURS, LIBRARYS, STUDENTS = "ours", "a library's", "the student's"
 FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
 WITHIN = ("__closure__", "__globals__")  # of a function; Python tells of `__code__` by itself
@@ -92,10 +95,10 @@ SHOWS_LINES = ("traceback.py", "warnings.py")  # which read sources to show a li
 SHOWN = ("__", "_repr_", "_ipython_", "_partialmethod")  # asked for by whatever shows it
 INSIDE = {
     "check", "parts", "judged", "verdict", "again", "survey", "misconceptions", "numbers",
-    "__dict__",
+    "__dict__", "__reduce__", "__reduce_ex__", "__getstate__",
 }  # fmt: skip
 KEPT = ("numpy", "numpy.linalg", "sympy")  # of which the checks make use, as of the course's own
-LAST_VALUE = "_"  # which Python itself puts into `builtins`
+NOTED = {"_", "__slotnames__"}  # by Python itself: the last value, and how to copy an object
 PYTHONS = ("builtins", "os", "posixpath")  # of which the watch makes use
 
 
@@ -233,7 +236,9 @@ class Watch:
             def __setattr__(self, name: str, value: Any) -> None:
                 names = ModuleType.__getattribute__(self, "__dict__")
                 is_known = name in names and getattr(builtins, name, None) is not value
-                if watch.is_on and (is_known or name == "__class__") and name != LAST_VALUE:
+                if name == "__spec__" and type(value) is ModuleSpec:
+                    is_known = value != names[name]  # a module that is reloaded is found again
+                if watch.is_on and (is_known or name == "__class__") and name not in NOTED:
                     watch._exchanged(f"{self.__name__}.{name}")
                 super().__setattr__(name, value)
 
@@ -433,7 +438,8 @@ class Watch:
             if _is_shown():
                 self._lines[name] += 1
                 return what if self._lines[name] > MANY_LINES else ""
-            return "" if self._is_import() or self._is_asked_by_us() else what
+            is_loaded = self._is_import() or self._is_reload()
+            return "" if is_loaded or self._is_asked_by_us() else what
         real = realpath(path)
         if real.startswith("/proc/") and real.endswith(MEMORY):
             return "looks into the memory of the program that runs it"
@@ -445,21 +451,25 @@ class Watch:
         """Is it a folder of the course, or one in which one lies?"""
         return folder.startswith(self._folders) or any(f.startswith(folder) for f in self._folders)
 
-    def _is_import(self) -> bool:
-        """Is a module being imported as a statement would, with nothing of the student's within?"""
+    def _is_within(self, is_it: Callable[[CodeType], bool]) -> bool:
+        """Is such code at work, with nothing of the student's within?"""
         for frame in _outward(_getframe(1)):
-            code = frame.f_code
-            if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importl"):
+            if is_it(frame.f_code):
                 return True
-            if self._is_students(code.co_filename):
+            if self._is_students(frame.f_code.co_filename):
                 return False
         return False
 
+    def _is_import(self) -> bool:
+        """Is a module being imported as a statement would?"""
+        return self._is_within(_finds_and_loads)
+
+    def _is_reload(self) -> bool:
+        """Is it done by `importlib.reload`, as some do after every change of a file?"""
+        return self._is_within(lambda code: code is RELOAD)
+
     def _is_checking(self) -> bool:
-        """Is a check at work, with nothing of the student's within?"""
-        codes = (frame.f_code for frame in _outward(_getframe(1)))
-        ends = (c for c in codes if c is self._check or self._is_students(c.co_filename))
-        return next(ends, None) is self._check
+        return self._is_within(lambda code: code is self._check)
 
     def _is_asked_by_us(self) -> bool:
         """Is the next one outward, of ours and the student's, the course or the machine?"""
@@ -476,10 +486,12 @@ class Watch:
         if not name:
             looks = self._is_students(code.co_filename) and _words(code) & PEEPING
             return "looks into the program that runs it" if looks else ""
-        if code.co_name != "<module>" or not self._is_import():
+        is_reload = self._is_reload()
+        if code.co_name != "<module>" or not (is_reload or self._is_import()):
             return f"runs the code of {name} by itself"
         wanted = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        if wanted in self._loaded or sys.modules.get(GATES) is not self._gates:
+        is_again = wanted in self._loaded and (not is_reload or wanted.startswith(GUARDED))
+        if is_again or sys.modules.get(GATES) is not self._gates:
             return f"loads {name} again"
         return "" if _loaded_as() in ("", wanted) else f"loads {name} under another name"
 
@@ -514,6 +526,10 @@ class Watch:
         return ""
 
 
+def _finds_and_loads(code: CodeType) -> bool:
+    return code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importl")
+
+
 def _as_ours(do: Callable) -> Callable:
     """The same, called from here."""
 
@@ -524,7 +540,7 @@ def _as_ours(do: Callable) -> Callable:
 
 
 def _copied(state: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [{name: now for name, now in one.items() if name != LAST_VALUE} for one in state]
+    return [{name: now for name, now in one.items() if name not in NOTED} for one in state]
 
 
 def _is_inside(name: str) -> bool:

@@ -14,6 +14,7 @@ import functools
 import inspect
 import itertools
 import json
+import re
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -385,10 +386,13 @@ class Elsewhere(Exception):
     """An error of a kind that only the other side knows."""
 
 
+OF_A_CELL = re.compile(r" \(<cell [^>]*>, line (\d+)\)$")  # as syntax errors say where
+
+
 def in_short(error: BaseException) -> dict:
     """An error as data: its type's name, and what it says."""
     try:
-        says = str(error)[:500]
+        says = OF_A_CELL.sub(r", in line \1", str(error)[:500])
     except Exception:
         says = ""
     where = getattr(error, "stopped_at", "")

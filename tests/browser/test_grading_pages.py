@@ -82,7 +82,7 @@ def test_the_heat_map_is_sorted_by_a_click_and_by_keyboard(browser, pages):
     context = browser.new_context(viewport=DESKTOP, offline=True)
     view = context.new_page()
     view.goto(pages["report"].as_uri())
-    cells = view.locator("table.heat tbody tr td:nth-of-type(1)")
+    cells = view.locator("table.heat tbody tr td:nth-of-type(2)")
     view.get_by_role("button", name="1.1", exact=True).click()
     largest_first = [int(text) for text in cells.all_inner_texts()]
     assert largest_first == sorted(largest_first, reverse=True)

@@ -116,11 +116,12 @@ def test_points_in_halves_and_a_comment_by_keyboard_are_in_the_gradebook_at_once
     assert "token" not in judge_process.url
     expect(judge_process.locator("h1")).to_have_text("1.1 Even sum: ada")
     expect(judge_process.locator("main")).to_contain_text(
-        "could not be checked: `total` cannot be read."
+        "It could not be checked; see the verdict."
     )
     expect(judge_process.locator("main")).to_contain_text(
         "check.even_sum(total) after the cells above"
     )
+    expect(judge_process.locator("main")).to_contain_text("total cannot be read.")
     expect(judge_process.locator(".printed")).to_have_text("hm\n")
     judge_process.keyboard.press("1")
     judge_process.keyboard.press("h")

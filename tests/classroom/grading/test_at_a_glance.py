@@ -22,7 +22,7 @@ from bs4 import BeautifulSoup
 
 from classroom.grading import report
 from classroom.grading.behavior import Item, Signature
-from classroom.grading.class_numbers import by_unit
+from classroom.grading.class_numbers import ExerciseNumbers, by_unit
 from classroom.grading.clusters import group
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.insights import Insights, Together, _properties, at_least
@@ -171,24 +171,42 @@ def test_numbers_that_made_an_exercise_harder_are_told_and_others_are_not(insigh
     assert (fair.name, fair.is_unfair) == ("other_keys", False)
 
 
+@pytest.mark.parametrize(
+    ("students", "number", "says", "in_words"),
+    [
+        (14, -0.01, "too small to show", "cannot be told"),
+        (14, -0.15, "hardly better", "weak"),
+        (14, -0.5, "does worse here", "inverse: look at the question"),
+        (400, 0.1, "hardly better", "weak"),
+        (400, -0.1, "does worse here", "inverse: look at the question"),
+        (14, 0.3, "does better here", "fair"),
+    ],
+)
+def test_what_a_small_class_may_show_by_chance_is_no_doubt(students, number, says, in_words):
+    exercise = ExerciseNumbers("2.1", "first", 2, 0.5, {"right": students}, number)
+    assert says in exercise.separation
+    assert exercise.discrimination_in_words == in_words
+    assert exercise.is_doubtful is (in_words not in ("cannot be told", "fair"))
+
+
 # -- the page -------------------------------------------------------------------------------------
 
 
 def test_the_heat_map_has_every_student_and_every_point(soup):
     table = soup.find("table", class_="heat")
     heads = [words(head) for head in table.thead.find_all("th")]
-    assert heads == ["Student", "2.1", "2.3", "5.1", "5.5", "Total"]
+    assert heads == ["Student", "Total", "2.1", "2.3", "5.1", "5.5"]
     rows = {words(row.th): [words(cell) for cell in row.find_all("td")] for row in
             table.tbody.find_all("tr")}  # fmt: skip
     assert len(rows) == 40
     for graded in submissions():
         earned = [str(result.earned) for result in graded.results]
-        place = slice(0, 2) if graded.unit == "02_momentum" else slice(2, 4)
+        place = slice(1, 3) if graded.unit == "02_momentum" else slice(3, 5)
         assert rows[graded.student][place] == earned
-    assert all(int(row[-1]) == sum(map(int, row[:-1])) for row in rows.values())
-    totals = [int(row[-1]) for row in rows.values()]
+    assert all(int(row[0]) == sum(map(int, row[1:])) for row in rows.values())
+    totals = [int(row[0]) for row in rows.values()]
     assert totals == sorted(totals, reverse=True)
-    first = [cell["class"][0] for cell in table.tbody.select("tr td:nth-of-type(1)")]
+    first = [cell["class"][0] for cell in table.tbody.select("tr td:nth-of-type(2)")]
     assert {warm: first.count(warm) for warm in first} == {"c4": 10, "c2": 10, "c0": 20}
 
 
@@ -275,7 +293,7 @@ def test_an_anonymous_report_names_nobody_and_has_the_same_numbers(marks, famili
     rows = soup.select("table.heat tbody tr")
     assert {words(row.th) for row in rows} == {f"Student {k:02}" for k in range(1, 41)}
     named = BeautifulSoup(report_page(marks, "", families), "html.parser")
-    totals = [[words(r.find_all("td")[-1]) for r in s.select("table.heat tbody tr")]
+    totals = [[words(r.find("td")) for r in s.select("table.heat tbody tr")]
               for s in (soup, named)]  # fmt: skip
     assert totals[0] == totals[1]
 

@@ -250,11 +250,21 @@ def test_a_class_of_none_of_one_and_of_broken_ones_has_a_report():
     assert "No submission has been graded yet." in report_page([])
     one = BeautifulSoup(report_page([mark(solved([1, 0], "ada"), ())]), "html.parser")
     (row,) = one.select("table.heat tbody tr")
-    assert [cell.get_text() for cell in row.find_all(["th", "td"])] == ["ada", "1", "0", "1"]
+    assert [cell.get_text() for cell in row.find_all(["th", "td"])] == ["ada", "1", "1", "0"]
     assert "cannot be told" in one.get_text()
     assert "Half of the class" not in one.get_text()
     broken = report_page([mark(Graded("ada", UNIT, "f", "d", problem="no JSON"), ())])
     assert "Nothing could be graded." in broken
+
+
+def test_a_reason_to_look_has_the_title_and_is_short():
+    array = "np.array([1, 2])"
+    says = f"1.1 even_sum: It could not be checked: f({array}, {array}) raised NameError: no. "
+    said = report._look(f"{says}It stopped at `x`, in `y`.")
+    title = titled("1.1", "even_sum")
+    assert said == f"{title}: It could not be checked: f(…) raised NameError: no."
+    assert report._look("It is late: by a day.") == "It is late: by a day."
+    assert len(report._look("1.1 even_sum: " + "a" * 999)) < 260
 
 
 def test_whatever_a_student_wrote_is_text_in_the_report_too():

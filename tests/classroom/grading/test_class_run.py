@@ -106,7 +106,7 @@ def test_the_limits_in_force_are_told(run):
 
 def test_the_page_says_what_was_lost_for_being_late(run):
     page = (run.grades / "feedback" / UNIT / "ada.html").read_text()
-    assert "since it is 24 hours late (10% a day)" in page
+    assert "since it is marked as late, which counts as one day (10% a day)" in page
 
 
 # -- odd classes

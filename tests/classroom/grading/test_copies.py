@@ -145,6 +145,7 @@ def test_a_pair_is_told_once_with_its_exercises_in_order_and_who_is_beside():
     (result,) = [r for r in ada.results if r.alike]
     assert result.beside == ("bob",)
     assert result.alike[0].startswith("Alike with bob in 2.1, 2.2, 2.3,")
+    assert {r.number for r in ada.results if r.beside} >= {"2.1", "2.2", "2.3"}
 
 
 def test_what_the_sheet_gave_is_no_evidence():
@@ -170,10 +171,17 @@ SAME = {
     "a helper of many lines": "def mine(beta, t):\n    scale = 1 - beta\n    powers = []\n"
     "    for k in range(t):\n        powers.append(beta**k)\n    return scale * np.array(powers)\n"
     "\ndef weights(beta, t):\n    return mine(beta, t)",
+    "types told": ONE.replace("(beta, t):", "(beta: float, t: int) -> np.ndarray:"),
+    "something printed and made sure of": ONE.replace(
+        "    return", "    print(beta, t)\n    assert t > 0\n    from math import sqrt\n    return"
+    ),
+    "something that is not used": ONE.replace("    return", "    note = 'mine'\n    return"),
+    "numbers in another spelling": ONE.replace("1 -", "1.0 -"),
     "a helper for a part": "def power(b, n):\n    return b**n\n\ndef weights(beta, t):\n"
     "    return (1 - beta) * np.array([power(beta, k) for k in range(t)])",
 }
 OTHERS = {
+    "another number": ONE.replace("1 - beta", "0.9 - beta"),
     "another formula": ONE.replace("1 - beta", "1 + beta"),
     "another order of powers": ONE.replace("range(t)", "range(t)[::-1]"),
     "another way": "def weights(beta, t):\n    return (1 - beta) * beta ** np.arange(t)",
@@ -194,12 +202,29 @@ def test_what_says_something_else_is_not(answer):
     assert essence(answer, stub).spelled != essence(ONE, stub).spelled
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x = log(1 / 2) * 3", "x = log(0.5) * 3.0"),
+        ("x = r'a = b (1 - c)'", "x = 'a=b(1-c)'"),
+        ("x = [1, True]", "x = [1.0, True]"),
+        ("x = a * b**2 + c**3", "x = c * c * c + b * a * b"),
+        ("x = (A @ B).sum(axis=1)", "x = np.sum(np.dot(A, B), axis=1)"),
+    ],
+)
+def test_a_value_is_the_same_however_it_is_spelled(one, other):
+    assert essence(one).spelled == essence(other).spelled
+    assert essence("x = [1, 1]").spelled != essence("x = [1, True]").spelled
+
+
 LONG = {
     "a sum without end": "x = " + "+".join(["a"] * 9000),
     "a long sum": "x = " + "+".join(["a"] * 400),
     "many cases": "if a:\n    b = 1\n" + "elif a:\n    b = 1\n" * 200,
     "brackets in brackets": "x = " + "[" * 190 + "]" * 190,
     "one within the other": "x = " + "(" * 90 + "a" + ")" * 90,
+    "squared again and again": "x = " + "(" * 80 + "a" + " ** 2)" * 80,
+    "multiplied again and again": "x = " + "(" * 80 + "a" + " * a) ** 2" * 80,
     "doubled again and again": "\n".join(f"a{n + 1} = a{n} + a{n}" for n in range(80)),
     "very many steps": "\n".join(f"a{n + 1} = a{n} + 1" for n in range(1500)),
     "functions in functions": "\n".join(

@@ -53,6 +53,20 @@ def test_a_page_shows_answer_verdict_explanation_points_and_total(graded):
     assert soup.select_one(".highlight .k").get_text() == "def"  # in color
 
 
+@pytest.mark.parametrize(
+    ("by_hand", "says"),
+    [
+        ((), "It is 24 hours late."),
+        (
+            ("It is marked as late, and not how late: it counts as one day.",),
+            "It is marked as late, which counts as one day.",
+        ),
+    ],
+)
+def test_a_page_says_how_late_it_is_as_far_as_that_is_known(graded, by_hand, says):
+    assert says in soup_of(replace(graded, late=1.0, by_hand=by_hand)).main.get_text()
+
+
 def test_a_page_shows_what_was_asked_and_what_to_read_again(graded):
     solutions = Solutions(SMALL)
     texts = {"asks": solutions.questions(UNIT), "sections": solutions.sections(UNIT)}

@@ -11,9 +11,6 @@ FORBIDDEN = ["course_utils.transport.sinkhorn", "course_utils.attention.causal_a
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        ("for w in words:\n    check.claim(w)", "calls a check in a loop"),
-        ("[check.claim(w).earned for w in words]", "calls a check in a loop"),
-        ("while not check.claim(w).earned: w = next(words)", "calls a check in a loop"),
         ("from course_utils.transport import sinkhorn", "reaches for transport.sinkhorn"),
         ("from course_utils import transport as t\nf = transport.sinkhorn", "transport.sinkhorn"),
         ("import course_utils.transport\nf = course_utils.transport.sinkhorn", "sinkhorn"),
@@ -21,7 +18,7 @@ FORBIDDEN = ["course_utils.transport.sinkhorn", "course_utils.attention.causal_a
         ("f = vars(check)['by_definition']", "the inside of a check"),
     ],
 )
-def test_a_cell_that_guesses_or_reaches_is_named(source, says):
+def test_a_cell_that_reaches_is_named(source, says):
     assert says in " ".join(flags("answer-a", source, FORBIDDEN))
 
 
@@ -29,6 +26,7 @@ def test_a_cell_that_guesses_or_reaches_is_named(source, says):
     "source",
     [
         "check.claim(word)",
+        "for w in words:\n    check.claim(w)",  # how often it is called is counted
         "check.claim.hint()",
         "for i in range(3): total += i",
         "from course_utils.attention import softmax",

@@ -97,11 +97,26 @@ def about(graded, **by_exercise):
 def test_an_item_is_the_answer_that_its_remark_is_about_with_that_remark_alone(queue_of):
     looped = {"square_sum": {"by_hand": ("It calls a check in a loop.",)}}
     copied = {"running_sums": {"alike": ("Alike with bob.",), "beside": ("bob",)}}
-    queue = queue_of(about(submission("ada", "www"), **looped, **copied), submission("bob", "rrr"))
+    copied["even_sum"] = {"beside": ("bob",), "answer": "mine"}
+    bob = about(submission("bob", "rrr"), even_sum={"answer": "his"})
+    queue = queue_of(about(submission("ada", "www"), **looped, **copied), bob)
     first, second = queue.places()
     assert (first.exercise, queue.answer(first).reasons) == ("running_sums", ("Alike with bob.",))
-    assert queue.answer(first).alike == (("bob", ""),)
+    beside = [
+        (a.result.name, a.student, a.result.answer, a.typed) for a in queue.answer(first).alike
+    ]
+    assert beside == [("running_sums", "bob", "", ""), ("even_sum", "bob", "mine", "his")]
+    assert queue.answer(second).alike == ()
     assert queue.answer(second).reasons == ("It calls a check in a loop.",)
+
+
+def test_the_two_of_a_pair_are_next_to_each_other(queue_of):
+    def alike(student, other):
+        said = {"alike": (f"Alike with {other}.",), "beside": (other,)}
+        return about(submission(student, "wrr"), even_sum=said)
+
+    queue = queue_of(alike("ada", "zoe"), submission("bob", "urr"), alike("zoe", "ada"))
+    assert [place.student for place in queue.places()] == ["ada", "zoe", "bob"]
 
 
 def test_what_the_file_shows_comes_first_then_exercise_by_exercise(queue_of):

@@ -109,6 +109,7 @@ ROUTES = {
     "subprocess.run([sys.executable, '-c', 'pass'], check=False)",
     "all objects": "import gc\nfound = gc.get_objects()",
     "what an object refers to": f"{FILE}import gc\nfound = gc.get_referents(ours.mean)",
+    "what a copy of a check would hold": "found = object.__reduce_ex__(check.even_sum, 2)",
     "a check without its call": "found = getattr(check.even_sum, 'jud' + 'ged')(n)",
     "the verdict of a check": "found = check.even_sum.verdict([n], 0)",
     "the function of a check": "found = getattr(check.even_sum, 'che' + 'ck')",
@@ -161,6 +162,12 @@ ROUTES = {
     "fake.answer = lambda f: f\nkept = sys.modules['selfcheck.reserved']\n"
     "sys.modules['selfcheck.reserved'] = fake\ndel sys.modules['small_course.sums']\n"
     "import small_course.sums\nsys.modules['selfcheck.reserved'] = kept",
+    "the gates loaded anew": "import importlib, selfcheck.reserved as r\nimportlib.reload(r)",
+    "another module loaded in the place of one": f"{FILE}import importlib, sys\n"
+    "import importlib.machinery as m\nopen('o.py', 'w').write('x = 1')\nclass F:\n"
+    "    def find_spec(name, path=None, target=None):\n"
+    "        return m.ModuleSpec(name, m.SourceFileLoader(name, 'o.py'), origin='o.py')\n"
+    "sys.meta_path.insert(0, F)\nimportlib.reload(ours)\nsys.meta_path.pop(0)",
     "the exercise patched": "kind = type(check.even_sum)\nold = kind.__call__\n"
     "kind.__call__ = lambda *answers: old(*answers)",
     "a library of one's own": "import importlib.machinery as m, importlib.util as u\n"
@@ -243,6 +250,7 @@ HONEST = {
     "    text = traceback.format_exc()",
     "a file of one's own": "open('a.py', 'w').write('x = 1')\nimport a",
     "a dataclass": "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\nP(1)",
+    "two versions in a loop": "for mine in (n, 2 * n):\n    print(check.even_sum(mine))",
     "two checks": "check.even_sum(n)\ncheck.even_sum(2 * n)",
     "a plot": "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()",
     "a hint": "check.even_sum.hint()\nscoreboard()",
@@ -274,6 +282,11 @@ HONEST = {
     "random numbers": "rng = np.random.default_rng(0)\nrng.normal(size=3)\nnp.random.seed(0)",
     "a decorator": "import functools\ndef d(f):\n    @functools.wraps(f)\n"
     "    def g(*a):\n        return f(*a)\n    return g\n@d\ndef h(x):\n    return x\nh(1)",
+    "modules loaded anew": f"{FILE}import importlib, small_course\n"
+    "for module in (small_course, ours, importlib.import_module('small_course.checks.sums')):\n"
+    "    importlib.reload(module)",
+    "what a check said, kept": "import copy, pickle\n"
+    "pickle.loads(pickle.dumps(copy.deepcopy(check.even_sum(n))))",
     "what a check says": "f = check.even_sum(n)\nf.outcome, f.earned, str(f), repr(f)",
     "an angle unwrapped": "np.unwrap(np.linspace(0, 9, 9))",
     "waiting": "import asyncio\nasync def f():\n    return 1\nawait f()",

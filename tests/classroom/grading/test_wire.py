@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 import sympy
 
-from classroom.grading.wire import Foreseen, Gone, Peer, Stream
+from classroom.grading.wire import Foreseen, Gone, Peer, Stream, in_short
 from course_utils import checks
 from course_utils.attention import elu_plus_one, softmax
 from selfcheck.blanks import ____, has_blank
@@ -882,3 +882,13 @@ def test_only_so_many_operations_come_with_one_question():
         with pytest.raises(WireError, match="too much"):
             there._serve({"ask": "array", "before": junk})
         assert there._extra <= there._limits.wall
+
+
+def test_a_syntax_error_of_a_cell_says_which_line_and_not_how_we_call_the_cell():
+    says = []
+    for file in ("<cell answer-bias>", "own.py"):
+        try:
+            compile("a = 1\nb = (", file, "exec")
+        except SyntaxError as error:
+            says.append(in_short(error)["says"])
+    assert says == ["'(' was never closed, in line 2", "'(' was never closed (own.py, line 2)"]
