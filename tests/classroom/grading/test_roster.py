@@ -298,6 +298,13 @@ def test_names_are_read_in_the_encoding_of_their_roster_which_is_told_if_it_is_a
     assert bool(re.match(says, read.doubt)) is not encoding.startswith("utf")
 
 
+@pytest.mark.parametrize("name", ["García", "Émile", "Ömer", "José", "Müller", "D’Arcy"])
+@pytest.mark.parametrize("encoding", ["mac_roman", "cp1252"])
+def test_one_name_tells_what_a_mac_wrote_from_what_windows_wrote(encoding, name):
+    data = f"student,id,name\nada,1,{name}\n".encode(encoding)
+    assert Roster("r.csv", data).lines[0].name == name
+
+
 @pytest.mark.parametrize("names", [("Lučić",), ("Γιώργος",), ("İpek", "Oğuz"), ("김철수",)])
 @pytest.mark.parametrize("encoding", ["cp1250", "cp1253", "cp1254", "cp949"])
 def test_a_roster_that_could_be_several_comes_back_as_it_was_and_is_told(names, encoding):
