@@ -33,7 +33,7 @@ LONGEST_NAME = 255  # of a file or folder: more than any disk holds
 DEEPEST = 3  # zips within zips
 HIDDEN = re.compile(
     r"^(\.|__MACOSX$|~\$|Thumbs\.db$|desktop\.ini$|\$RECYCLE\.BIN$|System Volume Information$"
-    r"|lost\+found$|@eaDir$|__pycache__$)"
+    r"|lost\+found$|@eaDir$|__pycache__$|site-packages$|node_modules$)"
 )
 Opened = Callable[[], AbstractContextManager[zipfile.ZipFile]]
 END_OF_ZIP, SMALLEST_ENTRY = b"PK\x05\x06", 46
