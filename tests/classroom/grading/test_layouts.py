@@ -166,6 +166,8 @@ READ = {
     "saved by a browser": ([f"ada/{U}.ipynb.txt", f"bob_{U}.ipynb.json"], {"ada", "bob"}),
     "notebooks zipped one by one": (
         {f"ada_{U}.ipynb.zip": packed({f"{U}.ipynb": sheet()})}, {"ada"}),
+    "remarks in parentheses": ([f"{U} - Ada L (solved).ipynb", f"bob_{U} (final version).ipynb"],
+                               {"Ada L", "bob"}),
     "dates before names": ([f"2026-11-03_ada_{U}.ipynb", f"2026-11-04 10-30 bob_{U}.ipynb"],
                            {"ada", "bob"}),
     "dates with underscores": ([f"ada/{U}_2026_11_0{k}.ipynb" for k in (2, 3)]
@@ -223,6 +225,10 @@ TOO_HIGH = {
     "teams": [f"{who}/HW 2/Version {k}/{U}.ipynb" for who in ("Ada", "Bo", "Cy") for k in (1, 2)],
     "folders": [f"ada/{U}.ipynb", f"bob/{U}.ipynb"],
     "clones": [f"hw2-{who}/exercises/{U}.ipynb" for who in ("ada", "bob", "carl")],
+    "folders by unit": [f"{unit}/{who}/x/{unit}.ipynb" for unit in (U, V) for who in ("ada", "bo")],
+    "folders with other names within": [
+        f"{who}/{name}" for who in ("ada", "bob") for name in (f"Ada L_{U}.ipynb", f"17_{U}.ipynb")
+    ],
 }
 
 
@@ -246,7 +252,10 @@ def test_one_folder_too_high_is_refused_with_the_command_that_does_it_right(
     if as_zip:
         assert "Unpack class.zip into a folder of that name, then grade that" in str(refused.value)
         zipfile.ZipFile(source).extractall(source.with_suffix(""))
-    assert len({s.student for s in find(type(source)(right), UNITS).submissions}) > 1
+    found = find(type(source)(right), UNITS).submissions
+    files = {attempt.file for s in found for attempt in (s, *s.earlier)}
+    assert len({s.student for s in found}) > 1
+    assert len(files) == len([name for name in TOO_HIGH[kind] if name.endswith((".ipynb", ".zip"))])
 
 
 def test_a_folder_too_high_among_several_is_refused_too(tmp_path):
@@ -341,6 +350,39 @@ def test_what_may_be_of_two_students_is_told_of_their_submission(tmp_path, kind)
     assert {s.student for s in class_.submissions} == {"carl", "dora", doubtful[0].student}
     assert len(doubtful) == 1
     assert doubtful[0].doubt in class_.reading
+
+
+SECTIONS = {
+    "two sections of one": [f"Monday/ada/{U}.ipynb", f"Tuesday/bob/{U}.ipynb"],
+    "two sections of one, in zips": [f"Monday/ada.zip/{U}.ipynb", f"Tuesday/bob.zip/{U}.ipynb"],
+    "two, of whom one has an odd name": [f"hw/ada/{U}.ipynb", f"hw/Final/{U}.ipynb"],
+}
+
+
+@pytest.mark.parametrize("kind", SECTIONS)
+def test_few_folders_that_may_be_sections_are_told(tmp_path, kind):
+    files = {name: sheet() for name in SECTIONS[kind]}
+    if "zips" in kind:
+        files = {name.rpartition("/")[0]: packed({f"{U}.ipynb": sheet()}) for name in files}
+    found = find(laid(tmp_path, files), UNITS).submissions
+    assert all(s.doubt for s in found)
+
+
+NO_SECTIONS = {
+    "folders of the course": [f"{who}/course/{U}.ipynb" for who in ("ada", "bob")],
+    "own names": [f"{who}/hw {who}/{U}.ipynb" for who in ("ada", "bob")],
+    "one folder and none": [f"ada/my things/{U}.ipynb", f"bob/{U}.ipynb"],
+    "many": [f"{k}/of {who}/{U}.ipynb" for k, who in enumerate(("ada", "bob", "cy", "dora"))],
+    "a number on one sheet, a name on another": [
+        f"{who}/{name}" for who in ("ab", "cd") for name in (f"Al_{U}.ipynb", f"{V}_1234567.ipynb")
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", NO_SECTIONS)
+def test_folders_within_those_of_students_raise_no_doubt(tmp_path, kind):
+    found = find(laid(tmp_path, NO_SECTIONS[kind]), UNITS).submissions
+    assert {s.doubt for s in found} == {""}
 
 
 def test_names_that_differ_in_capitals_alone_are_told(tmp_path):

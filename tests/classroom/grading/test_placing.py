@@ -138,6 +138,12 @@ def test_late_work_and_attempts_are_told_by_canvas(tmp_path):
     assert [earlier.attempt for earlier in submission.earlier] == [1]
 
 
+def test_of_two_uploads_to_canvas_the_one_of_the_larger_number_counts(tmp_path):
+    files = {f"ada_1_{n}_{name}.ipynb": notebook("ada") for n, name in [(5, "hw-3"), (6, "hw-3-1")]}
+    (submission,) = find(written(tmp_path, lay(files)), UNITS).submissions
+    assert submission.file == "ada_1_6_hw-3-1.ipynb"
+
+
 def test_the_courses_own_folder_is_no_student(tmp_path):
     found = find(written(tmp_path, lay({"exercises/02_products.ipynb": notebook("x")})), UNITS)
     assert found.submissions == ()
@@ -231,6 +237,14 @@ def test_a_virtual_environment_beside_the_sheet_hides_nothing(tmp_path, name):
     assert found.unplaced == ()
 
 
+def test_packages_that_lie_beside_the_sheet_are_nobodys_work(tmp_path):
+    folders = ("env/lib/python3.11/site-packages/nbformat/tests", "node_modules/x")
+    files = {f"eve/{folder}/{n}.ipynb": b"{}" for folder in folders for n in (1, 2)}
+    files["eve/02_products.ipynb"] = notebook("eve")
+    found = find(written(tmp_path, lay(files)), UNITS)
+    assert ([s.student for s in found.submissions], found.unplaced) == (["eve"], ())
+
+
 def test_a_notebook_of_empty_cells(tmp_path):
     data = b'{"nbformat":4,"cells":[' + b"{}," * 5_000_000 + b"{}]}"
     found = with_bob(tmp_path, "eve/work.ipynb", data)
@@ -274,7 +288,8 @@ def test_a_zip_of_which_nothing_can_be_read_is_told(tmp_path, name, data, told):
 
 
 @pytest.mark.parametrize(
-    "part", ["_", "1", "v1", "20261103", "late_", "copy of ", " - copy", "(copy"]
+    "part",
+    ["_", "1", "v1", "20261103", "2026-11-03 ", "late_", "copy of ", " - copy", "(copy"],
 )
 def test_names_of_many_like_parts(tmp_path, part):
     name = (part * 240)[:230]
