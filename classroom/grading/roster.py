@@ -24,6 +24,7 @@ from selfcheck.units import units as all_units
 
 from . import encodings
 from .gradebook import Gradebook
+from .names import NO_OWNERS
 from .submissions import Submission
 from .written_tables import Table, text_of
 
@@ -51,7 +52,9 @@ SURE = {
     BOOK: ("Email address", "Username", "ID number"),
     PLAIN: (
         "student",
+        "identifier",  # of GitHub Classroom, as is the next but one
         "login",
+        "github username",
         "username",
         "email",
         "e-mail",
@@ -96,6 +99,7 @@ TIME = re.compile(r"(?<!\d)\d{4}(?!\d).*\d[:.]\d\d(?!\d)")
 SCALE = "Scale"  # in place of a maximum grade
 NOT_YET = {"", "-"}  # what Moodle writes for a grade or a time that is not there
 DECIMAL = {",": re.compile(r"-?\d+,\d{1,2}"), ".": re.compile(r"-?\d+\.\d+")}
+LEAST = 5  # letters of a name by which one is known in the name of a file
 AS_TEXT = re.compile(r"#|'(?=\d)|=\"(?=.*\"$)")  # how tables keep numbers from being changed
 SHEET = r"(?:homework|exercises?|sheet|unit|assignment|problem set|hw)"
 
@@ -299,18 +303,40 @@ class Roster:
     def line_of(self, submission: Submission) -> tuple[Line | None, str]:
         """The student's line; None and why, if there is none or more than one."""
         if self.kind in NUMBERS and submission.platform == self.kind:
-            found = [line for line in self.lines if line.number == submission.number]
-            return (found[0], "") if found else (None, "is not in the roster.")
+            line = self._by_number.get(submission.number)
+            return line, "" if line else "is not in the roster."
         name = submission.student
         wanted = [name, name.removesuffix(f"_{submission.number}"), submission.number]
         for form in map(_squeezed, filter(None, wanted)):
-            for find in (lambda line: line.sure, lambda line: line.likely):
-                found = [line for line in self.lines if form in find(line)]
-                if len(found) == 1:
-                    return found[0], ""
-                if found:
-                    return None, f"fits {len(found)} lines of the roster."
+            for forms in self._lines_of:
+                if found := forms.get(form):
+                    why = "" if len(found) == 1 else f"fits {len(found)} lines of the roster."
+                    return (None if why else found[0]), why
+        found = self._lines_of[0].get(_squeezed(name.partition("@")[0]), []) if "@" in name else []
+        if len(found) == 1 and not any("@" in form for form in found[0].sure):
+            return found[0], ""
         return None, "is not in the roster."
+
+    @cached_property
+    def _by_number(self) -> dict[str, Line]:
+        return {line.number: line for line in reversed(self.lines)}
+
+    @cached_property
+    def _lines_of(self) -> list[dict[str, list[Line]]]:
+        """The lines by what is one student's alone, and by what may be several's."""
+        by_form: list[dict[str, list[Line]]] = [{}, {}]
+        for line in self.lines:
+            for forms, found in zip((line.sure, line.likely), by_form, strict=True):
+                for form in forms:
+                    found.setdefault(form, []).append(line)
+        return by_form
+
+    def named_in(self, text: str) -> Line | None:
+        """Who is named by a text and nothing else, by a name or an id that is no common word."""
+        form = _squeezed(text)
+        found = [line for forms in self._lines_of for line in forms.get(form, ())]
+        is_telling = len(form) >= LEAST and not NO_OWNERS.fullmatch(text)
+        return found[0] if is_telling and len({line.key for line in found}) == 1 else None
 
     def line_named(self, name: str) -> Line | None:
         """The line that an instructor means by this name."""
