@@ -46,10 +46,11 @@ def page(mark: Mark, texts: Mapping[str, Mapping[str, str]] | None = None) -> st
     title = about.short_title if about else mark.graded.unit
     lecture = about.title if about else ""
     asks, sections = ((texts or {}).get(key, {}) for key in ("asks", "sections"))
+    titles = {facts.name: facts.title for facts in about.listed} if about else {}
     known = {"unit": title, "lecture": lecture, "questions": asks, "sections": sections}
     site = current().address if about else ""
     on_site = f"{site.rstrip('/')}/notebooks/{mark.graded.unit}.html" if site else ""
-    return render("feedback_page", mark=mark, on_site=on_site, **known)
+    return render("feedback_page", mark=mark, on_site=on_site, titles=titles, **known)
 
 
 def page_path(mark: Mark) -> PurePosixPath:
@@ -122,10 +123,10 @@ def _emphasized(words: str) -> str:
     return re.sub(r"\*(\w.*?)\*", r"<em>\1</em>", words, flags=re.DOTALL)
 
 
-def _card(line: Line) -> Markup:
+def _card(line: Line, title: str = "") -> Markup:
     """The same card as below the check in JupyterLab."""
     said = line.result.feedback
-    title = titled(said.number, said.name).removeprefix(f"{said.number} ")
+    title = title or titled(said.number, said.name).removeprefix(f"{said.number} ")
     return Markup(replace(said, says=visible(said.says, limit=4000), title=title)._repr_html_())
 
 
