@@ -222,7 +222,8 @@ def name_within(name: str, is_folder: bool, units: Units) -> str:
     rest = stem
     for unit in units:
         rest = re.sub(re.escape(unit), " ", rest, flags=re.IGNORECASE)
-    if NO_OWNERS.fullmatch(who or rest) or unit_named(stem, units) or stem.lower() in NOBODYS:
+    is_nobody = stem.lower() in NOBODYS or (is_folder and NO_STUDENTS.fullmatch(stem))
+    if is_nobody or NO_OWNERS.fullmatch(who or rest) or unit_named(stem, units):
         return ""
     return who or _plain(stem, numbered=True)
 

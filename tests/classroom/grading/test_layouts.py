@@ -372,6 +372,9 @@ NO_SECTIONS = {
     "folders of the course": [f"{who}/course/{U}.ipynb" for who in ("ada", "bob")],
     "own names": [f"{who}/hw {who}/{U}.ipynb" for who in ("ada", "bob")],
     "one folder and none": [f"ada/my things/{U}.ipynb", f"bob/{U}.ipynb"],
+    "what a home folder has": [
+        f"{who}/{name}/{U}.ipynb" for who in ("ada", "bob") for name in ("Downloads", "course")
+    ],
     "many": [f"{k}/of {who}/{U}.ipynb" for k, who in enumerate(("ada", "bob", "cy", "dora"))],
     "a number on one sheet, a name on another": [
         f"{who}/{name}" for who in ("ab", "cd") for name in (f"Al_{U}.ipynb", f"{V}_1234567.ipynb")
