@@ -180,6 +180,8 @@ def _inside(s: Submission, units: Mapping[str, Iterable[str]]) -> tuple[tuple[st
 def _first_name(parts: Sequence[str], begin: int, units: Mapping[str, Iterable[str]]) -> str:
     """What the first part says from there on that says anything."""
     last = len(parts) - 1
+    if begin > last:  # what is behind the owner's name, such as `exam - Ada` says it
+        return name_within(owner(parts[last], units, is_folder=False).named, True, units)
     names = (name_within(parts[n], n < last, units) for n in range(begin, len(parts)))
     return next(filter(None, names), "")
 
@@ -375,6 +377,14 @@ class _Placing:
         self, source: Path, student: str, above: tuple[str, ...], platform: str, owners: set[str]
     ) -> str:
         """The sentence for a class that was taken for one student."""
+        if is_notebook(above[-1]):
+            folders = "**/" * (len(above) > 1)
+            return (
+                f"{student} would be one student, but {_listed(owners)} stand behind that in the "
+                "names of several files. Nothing was graded. If these are the students, say so: "
+                f'--layout "{folders}* - {{student}}.ipynb". If all of it is {student}\'s: '
+                f'--layout "{folders}{{student}} - *".'
+            )
         while _unit_folder(above[-1], self.units):  # what lies beside it is of the class, too
             above = above[:-1]
         place, by = source.joinpath(*above), f"as {platform} names them " if platform else ""

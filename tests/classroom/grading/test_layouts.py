@@ -258,6 +258,19 @@ def test_one_folder_too_high_is_refused_with_the_command_that_does_it_right(
     assert len(files) == len([name for name in TOO_HIGH[kind] if name.endswith((".ipynb", ".zip"))])
 
 
+@pytest.mark.parametrize("above", ["", f"{U}/"])
+def test_a_title_before_all_names_is_no_student_and_the_layout_that_is_named_reads_them(
+    tmp_path, above
+):
+    source = laid(tmp_path, [f"{above}Exam 1 - {who}.ipynb" for who in ("Ada L", "Bo", "Cy")])
+    with pytest.raises(CourseError, match="Exam 1 would be one student, but Ada L, Bo") as refused:
+        find(source, UNITS)
+    layouts = str(refused.value).split('"')[1::2]
+    students = [{s.student for s in find(source, UNITS, layout=one).submissions} for one in layouts]
+    assert students[0] == {"Ada L", "Bo", "Cy"}
+    assert students[1] == {"Exam 1"}
+
+
 def test_a_folder_too_high_among_several_is_refused_too(tmp_path):
     names = below("group 1", TOO_HIGH["folders"]) + below("group 2", TOO_HIGH["folders"])
     with pytest.raises(CourseError, match="Nothing was graded"):
