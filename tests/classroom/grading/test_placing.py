@@ -213,6 +213,20 @@ def zip_of(names, data=b"{}"):
     return packed(dict.fromkeys(names, data))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "cp437"])
+@pytest.mark.parametrize("inside", ["", "eve/x.zip/"])
+def test_a_zip_that_does_not_say_how_its_names_are_written_is_read_all_the_same(
+    tmp_path, encoding, inside
+):
+    name = "Zo\u00eb M\u00fcller/02_products.ipynb".encode(encoding)
+    data = packed({"x" * len(name): notebook("Zoe")}).replace(b"x" * len(name), name)
+    source = tmp_path / "class.zip"
+    source.write_bytes(packed({inside.strip("/"): data}) if inside else data)
+    (submission,) = find(source, UNITS).submissions
+    assert submission.file == f"{inside}Zo\u00eb M\u00fcller/02_products.ipynb"
+    assert b"# Zoe" in submission.data()
+
+
 def test_names_as_long_as_a_zip_can_have_them(tmp_path):
     names = ["_" * 60_000 + f"{n}.ipynb" for n in range(3)]
     found = with_bob(tmp_path, "eve/x.zip", zip_of(names))
