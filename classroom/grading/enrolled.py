@@ -30,11 +30,11 @@ class Enrolled:
 
 
 def enrolled(klass: Class, roster: Roster | None) -> Enrolled:
-    """Match every submission to a line; two that claim the same line are both left out."""
+    """Match every submission to a line; two of a unit that claim the same are both left out."""
     if roster is None:
         groups = dict(klass.groups)
         return Enrolled(klass.submissions, klass.unplaced, klass.reading, renamed=groups)
-    claims: dict[str, set[str]] = defaultdict(set)
+    claims: dict[tuple[str, str], set[str]] = defaultdict(set)
     found: list[tuple[Submission, Line]] = []
     unplaced = list(klass.unplaced)
     begin = _begin_of_all({s.student for s in klass.submissions}, roster)
@@ -51,23 +51,25 @@ def enrolled(klass: Class, roster: Roster | None) -> Enrolled:
             why = f"{why} {submission.doubt}".strip()
             unplaced.append(f"{submission.file}: {submission.student} {why}")
         else:
-            claims[line.key].add(submission.student)
+            claims[line.key, submission.unit].add(submission.student)
             found.append((submission, line))
     kept = []
     for submission, line in found:
-        if len(claims[line.key]) > 1:
-            names = " and ".join(sorted(claims[line.key]))
+        claimed = claims[line.key, submission.unit]
+        if len(claimed) > 1:
+            names = " and ".join(sorted(claimed))
             unplaced.append(f"{submission.file}: {names} both fit the line of {line.key}.")
         else:
             kept.append((submission, line))
     keys = {submission.student: line.key for submission, line in kept}
+    there = {key for key, _ in claims}
     return Enrolled(
         tuple(_named(submission, line.key, keys) for submission, line in kept),
         tuple(unplaced),
         (f"Students go by {roster.name}, a roster from {_origin(roster)}.",)
         + ((roster.doubt,) if roster.doubt else ())
         + tuple(told),
-        tuple(line.key for line in roster.lines if line.key not in claims),
+        tuple(line.key for line in roster.lines if line.key not in there),
         {line.key: line for line in roster.lines},
         {name: keys.get(first, first) for name, first in klass.groups.items()}
         | {s.student: line.key for s, line in kept if s.student != line.key},
