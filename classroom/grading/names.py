@@ -123,7 +123,8 @@ def owner(name: str, units: Units, is_folder: bool) -> Owner:
     stem, suffix = (name, "") if is_folder else split_name(name)
     is_zip = suffix == ".zip"
     for platform in OF_FOLDERS if is_folder else (*OF_FILES, *OF_FOLDERS * is_zip):
-        if found := PLATFORMS[platform].fullmatch(name if platform in OF_FILES else stem):
+        found = PLATFORMS[platform].fullmatch(name if platform in OF_FILES else stem)
+        if found and not _is_unit_number(found.groupdict().get("upload"), found, units):
             return _of_platform(platform, found)
     student, unit = flat(stem, units)
     if student:
@@ -137,6 +138,12 @@ def owner(name: str, units: Units, is_folder: bool) -> Owner:
         in_full = in_full if in_full != found["student"] else ""
         return Owner(found["student"], named=found["file"], in_full=in_full)
     return Owner(named=name)
+
+
+def _is_unit_number(upload: str | None, found: re.Match[str], units: Units) -> bool:
+    """Is what looks like Canvas' number of the file that of a unit: `Li_Bo_204577_02_products`?"""
+    rest = found.string[found.start("upload") :].lower() if upload else ""
+    return any(rest.startswith(unit.lower()) for unit in units)
 
 
 def members(name: str) -> tuple[str, ...]:

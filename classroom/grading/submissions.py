@@ -160,7 +160,10 @@ def _examples(submissions: Sequence[Submission]) -> Iterator[str]:
 
 
 FEW = 3  # students, who might as well be the sections of a class
-OTHERWISE = 'Are these several students? Then say so: --layout "*/{student}/**".'
+OTHERWISE = (
+    "Are these several students? Then pass the folder in which they are, or say where that is: "
+    '--layout "*/{student}/**".'
+)
 TOGETHER = (
     "{} is named after several ({}), and counts as one student. If they handed it in together, "
     "`--groups` gives the grade to each of them."
@@ -432,19 +435,16 @@ class _Placing:
         if s.student in self.doubts:
             return self.doubts[s.student]
         _, names = _inside(s, self.units)
-        if len(names) > (len(self._folders_within) > 1 or not s.earlier) and not s.platform:
+        if len(names) > (len(self._named_within) > 1 or not s.earlier) and not s.platform:
             return (
                 f"{s.student} has {s.unit} in folders or files of several names "
                 f"({_listed(names)}), and one of them counts. {OTHERWISE}"
             )
         if NO_STUDENTS.fullmatch(s.student) and not s.platform:
             return f"{s.student} is hardly a student's name, and counts as one. {OTHERWISE}"
-        within = [*self._folders_within.values()]
-        if 1 < len(within) <= FEW and all(within) and len(set(within)) == len(within):
-            return (
-                f"All that {s.student} handed in lies in one folder, "
-                f"{self._folders_within[s.student]}. {OTHERWISE}"
-            )
+        if self._may_be_sections:
+            within, _ = self._named_within[s.student]
+            return f"All that {s.student} handed in bears another name, {within}. {OTHERWISE}"
         first = ONCE_MORE.sub("", COPY_OF.sub("", s.student))
         if first != s.student and first in self._alike.get(first.casefold(), ()):
             return f"{s.student} may be another hand-in of {first}, and counts as one student."
@@ -459,15 +459,28 @@ class _Placing:
         return ""
 
     @cached_property
-    def _folders_within(self) -> dict[str, str]:
-        """The name of the one folder in which all of a student lies, where it is somebody's."""
-        folders: dict[str, set[str]] = defaultdict(set)
+    def _named_within(self) -> dict[str, tuple[str, str]]:
+        """By what one name all of a student goes within the own folder, and of which platform."""
+        found: dict[str, set[tuple[str, str]]] = defaultdict(set)
         for (student, _), attempts in self.placed.items():
             for a in attempts:
-                inner = a.file.path.parts[_depth(a.file.path.parts, self.units) + 1 :]
-                name = name_within(inner[0], True, self.units) if len(inner) > 1 else ""
-                folders[student].add("" if a.who.platform or _is_own(name, student) else name)
-        return {one: names.pop() if len(names) == 1 else "" for one, names in folders.items()}
+                parts, place = a.file.path.parts, _depth(a.file.path.parts, self.units) + 1
+                who, name = Owner(), ""
+                if place < len(parts) and not a.who.platform:
+                    who = owner(parts[place], self.units, _is_folder(parts, place))
+                if who.student and not _is_own(who.student, student):
+                    folder = place < len(parts) - 1
+                    name = who.platform and who.student
+                    name = name or name_within(parts[place], folder, self.units)
+                found[student].add((name, who.platform))
+        return {one: names.pop() if len(names) == 1 else ("", "") for one, names in found.items()}
+
+    @cached_property
+    def _may_be_sections(self) -> bool:
+        """Does each student go by one other name within: all by a platform's, or are they few?"""
+        names, platforms = zip(*self._named_within.values(), strict=True)
+        are_apart = all(names) and len(set(names)) == len(names)
+        return are_apart and (all(platforms) or 1 < len(names) <= FEW)
 
     @cached_property
     def _alike(self) -> dict[str, set[str]]:

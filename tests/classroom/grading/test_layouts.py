@@ -110,6 +110,10 @@ READ = {
     "copies as systems name them": (
         [f"ada_{U}{copy}.ipynb" for copy in (" - Copy", " - Kopie (2)", " (copy 1)", "-Copy1",
          " (conflicted copy 2026-11-03 101010)", " copy 2", " - Copie")], {"ada"}),
+    "names, ids and units": ([f"{who}_20457_{U}.ipynb" for who in ("Li_Bo", "Xu_Ai")],
+                             {"Li_Bo_20457", "Xu_Ai_20457"}),
+    "names, ids and units within": ([f"a/Li_Bo_20457_{U}.ipynb", f"a/hw_1_2_{V}.ipynb",
+                                     f"b/{U}.ipynb"], {"a", "b"}),
     "students with numbers": ([f"{U}_Student {k}.ipynb" for k in (1, 2)],
                               {"Student 1", "Student 2"}),
     "numbers of eight digits": (
@@ -368,6 +372,13 @@ def test_what_may_be_of_two_students_is_told_of_their_submission(tmp_path, kind)
 SECTIONS = {
     "two sections of one": [f"Monday/ada/{U}.ipynb", f"Tuesday/bob/{U}.ipynb"],
     "two sections of one, in zips": [f"Monday/ada.zip/{U}.ipynb", f"Tuesday/bob.zip/{U}.ipynb"],
+    "two sections of one, flat": [f"Monday/ada_{U}.ipynb", f"Tuesday/{U}_bob.ipynb"],
+    "two sections of one, Canvas": [f"Monday/xu_1_9001_{U}.ipynb", f"B/li_2_9002_{U}.ipynb"],
+    "many sections of one, Moodle": [
+        f"{k}/Ada L_{k}_assignsubmission_file_/{U}.ipynb" for k in range(17, 23)
+    ],
+    "a class of one, Canvas": [f"download/xu_1_9001_{U}.ipynb"],
+    "a class of one, Moodle": [f"data/Ada L_7_assignsubmission_file_/{U}.ipynb"],
     "two, of whom one has an odd name": [f"hw/ada/{U}.ipynb", f"hw/Final/{U}.ipynb"],
 }
 

@@ -159,7 +159,10 @@ def test_unmatched_files_missing_students_and_double_claims_are_listed():
 def test_who_goes_by_two_names_in_two_units_is_one():
     files = (Submission("ada1", "01_sums", "a.ipynb"), Submission("Ada Lovelace", UNIT, "b.ipynb"))
     class_ = enrolled(Class(files, ()), roster(TWO))
-    assert [(s.student, s.unit) for s in class_.submissions] == [("ada1", "01_sums"), ("ada1", UNIT)]
+    assert [(s.student, s.unit) for s in class_.submissions] == [
+        ("ada1", "01_sums"),
+        ("ada1", UNIT),
+    ]
     assert (class_.unplaced, class_.missing) == ((), ("bob2",))
 
 
