@@ -148,7 +148,10 @@ def _is_unit_number(upload: str | None, found: re.Match[str], units: Units) -> b
 
 def members(name: str) -> tuple[str, ...]:
     """Those who are named by one name: `meyer_anna+schmidt_bob`, `Ada & Bob`, `ada and bob`."""
-    parts = tuple(part.strip(" _-") for part in TOGETHER.split(name))
+    parts = tuple(TOGETHER.split(name))
+    if len(parts) > 1 and "," not in parts[-1]:  # `Ada, Bob and Cy`, not `Li, Ada and Xu, Bob`
+        parts = tuple(filter(str.strip, ",".join(parts).split(",")))
+    parts = tuple(part.strip(" _-") for part in parts)
     are_names = all(re.search(r"[^\W\d_]{2}", part) for part in parts) and "@" not in name
     return parts if are_names and len(set(parts)) > 1 else ()
 

@@ -451,6 +451,20 @@ def test_a_group_that_is_declared_is_each_of_its_members(tmp_path):
     assert notes["ada"] == ("Handed in together with bob.",)
 
 
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("Ada, Bob and Cy", {"Ada", "Bob", "Cy"}),
+        ("Ada, Bob, and Cy Li", {"Ada", "Bob", "Cy Li"}),
+        ("Li, Ada & Xu, Bob", {"Li, Ada", "Xu, Bob"}),
+        ("Li, Ada", {"Li, Ada"}),
+    ],
+)
+def test_a_comma_parts_members_unless_it_stands_in_each_of_them(tmp_path, name, members):
+    found = find(laid(tmp_path, [f"{name}/{U}.ipynb"]), UNITS, groups=True).submissions
+    assert {s.student for s in found} == members
+
+
 def test_of_a_member_with_a_file_of_their_own_that_one_counts_and_it_is_told(tmp_path):
     found = find(laid(tmp_path, [f"ada+bob/{U}.ipynb", f"ada/{U}.ipynb"]), UNITS, groups=True)
     files = {s.student: (s.file, bool(s.doubt)) for s in found.submissions}
