@@ -44,6 +44,8 @@ def enrolled(klass: Class, roster: Roster | None) -> Enrolled:
         line, why = roster.line_of(replace(submission, student=bare))
         if "/" not in submission.file:  # `01_sums_Ann Late` is late work of Ann, or Ann Late's
             line = line or roster.named_in(_beside_unit(submission.file, submission.unit))
+        if line and submission.doubt.endswith(OTHERWISE):  # the roster says that it is a student
+            submission = replace(submission, doubt="")
         if not submission.doubt and (doubt := _of_another(submission, line, roster)):
             submission = replace(submission, doubt=doubt)
             told.append(doubt)

@@ -3,12 +3,13 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 
 from classroom.grading.enrolled import enrolled
 from classroom.grading.roster import Filling, Roster
-from classroom.grading.submissions import Class, Submission
+from classroom.grading.submissions import OTHERWISE, Class, Submission
 from selfcheck.files import CourseError
 
 UNIT = "02_products"
@@ -204,6 +205,14 @@ def test_a_file_with_the_name_of_another_in_the_roster_is_told(file):
     _, class_, _ = matched({"Monday": f"Monday/{file}"}, TWO)
     assert "Monday is not in the roster. Monday/" in class_.unplaced[0]
     assert '--layout "*/{student}/**"' in class_.unplaced[0]
+
+
+def test_whoever_is_in_the_roster_is_a_student_whatever_lies_in_the_folder():
+    doubt = f"ada1 may be a section. {OTHERWISE}"
+    files = tuple(replace(handed_in(name), doubt=doubt) for name in ("ada1", "Monday"))
+    class_ = enrolled(Class(files, ()), roster(TWO))
+    assert [s.doubt for s in class_.submissions] == [""]
+    assert class_.unplaced[0].endswith(OTHERWISE)
 
 
 @pytest.mark.parametrize("file", ["Ada Lovelace.ipynb", "x.ipynb", "Ada Late.ipynb", "ada1.ipynb"])
