@@ -99,7 +99,7 @@ TIME = re.compile(r"(?<!\d)\d{4}(?!\d).*\d[:.]\d\d(?!\d)")
 SCALE = "Scale"  # in place of a maximum grade
 NOT_YET = {"", "-"}  # what Moodle writes for a grade or a time that is not there
 DECIMAL = {",": re.compile(r"-?\d+,\d{1,2}"), ".": re.compile(r"-?\d+\.\d+")}
-LEAST = 5  # letters of a name by which one is known in the name of a file
+LEAST = (3, 5)  # letters, and digits, by which one is known in the name of a file
 AS_TEXT = re.compile(r"#|'(?=\d)|=\"(?=.*\"$)")  # how tables keep numbers from being changed
 SHEET = r"(?:homework|exercises?|sheet|unit|assignment|problem set|hw)"
 
@@ -335,7 +335,7 @@ class Roster:
         """Who is named by a text and nothing else, by a name or an id that is no common word."""
         form = _squeezed(text)
         found = [line for forms in self._lines_of for line in forms.get(form, ())]
-        is_telling = len(form) >= LEAST and not NO_OWNERS.fullmatch(text)
+        is_telling = len(form) >= LEAST[form.isdecimal()] and not NO_OWNERS.fullmatch(text)
         return found[0] if is_telling and len({line.key for line in found}) == 1 else None
 
     def line_named(self, name: str) -> Line | None:
