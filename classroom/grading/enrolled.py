@@ -92,8 +92,7 @@ def _of_another(submission: Submission, line: Line | None, roster: Roster) -> st
     """That one of a student's files bears the name of another in the roster, in a sentence."""
     for one in (submission, *submission.earlier):
         for part in PurePosixPath(one.file).parts:
-            other = roster.named_in(_beside_unit(part, one.unit))
-            if other and other != line:
+            if other := roster.named_in(_beside_unit(part, one.unit), line):
                 otherwise = "" if line else f" {OTHERWISE}"
                 return f"{one.file} bears the name of {other.key}.{otherwise}"
     return ""

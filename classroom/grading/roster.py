@@ -331,9 +331,11 @@ class Roster:
                     found.setdefault(form, []).append(line)
         return by_form
 
-    def named_in(self, text: str) -> Line | None:
-        """Who is named by a text and nothing else, by a name or an id that is no common word."""
+    def named_in(self, text: str, own: Line | None = None) -> Line | None:
+        """Who else is named by a text that is no common word and no part of one's own name."""
         form = _squeezed(text)
+        if own and any(form in known for known in own.likely):
+            return None
         found = [line for forms in self._lines_of for line in forms.get(form, ())]
         is_telling = len(form) >= LEAST[form.isdecimal()] and not NO_OWNERS.fullmatch(text)
         return found[0] if is_telling and len({line.key for line in found}) == 1 else None
