@@ -243,14 +243,14 @@ def told_apart(names: Iterable[tuple[str, bool]], units: Units) -> Iterator[tupl
 
     The empty platform is that of people who write name and unit.
     """
-    owners: dict[tuple[str, str], dict[str, set[str]]] = {}
+    owners: dict[tuple[str, bool], dict[str, set[str]]] = {}
     for name, is_folder in names:
         who = owner(name, units, is_folder)
-        unit = "" if who.platform or who.named not in list(units) else who.named
+        by_unit = not who.platform and who.named in list(units)
         if who.student and (
-            who.platform or (unit and not NO_OWNERS.fullmatch(who.in_full or who.student))
-        ):  # the same person may write a name on one sheet and a number on the next
-            students = owners.setdefault((who.platform, unit), {})
+            who.platform or (by_unit and not NO_OWNERS.fullmatch(who.in_full or who.student))
+        ):  # one person may write a name on this sheet and a number on the next
+            students = owners.setdefault((who.platform, who.student.isdecimal()), {})
             students.setdefault(who.student.casefold(), set()).add(who.in_full.casefold())
     for (platform, _), students in owners.items():
         found = {one for name, full in students.items() for one in namesakes(name, full) or {name}}

@@ -222,6 +222,7 @@ TOO_HIGH = {
     "google": [f"Ada Lovelace - {U}.ipynb", f"Dan Brown - {U}.ipynb"],
     "google, other names": ["Ada Lovelace - homework.ipynb", f"Dan Brown - {U}.ipynb"],
     "google, no unit": ["Ada Lovelace - homework.ipynb", "Dan Brown - hw (2).ipynb"],
+    "one of each unit": [f"ada_{U}.ipynb", f"bob_{V}.ipynb"],
     "numbers of students": [f"1234567_{U}.ipynb", f"7654321-{U}.ipynb"],
     "numbered": [f"Student {k}_{U}.ipynb" for k in (1, 2)],
     "numbered, unit first": [f"{U}_Student {k}.ipynb" for k in (1, 2)],
