@@ -435,15 +435,14 @@ class _Placing:
         if s.student in self.doubts:
             return self.doubts[s.student]
         _, names = _inside(s, self.units)
-        if len(names) > (len(self._named_within) > 1 or not s.earlier) and not s.platform:
+        if len(names) > (len(self._alike) > 1 or not s.earlier) and not s.platform:
             return (
                 f"{s.student} has {s.unit} in folders or files of several names "
                 f"({_listed(names)}), and one of them counts. {OTHERWISE}"
             )
         if NO_STUDENTS.fullmatch(s.student) and not s.platform:
             return f"{s.student} is hardly a student's name, and counts as one. {OTHERWISE}"
-        if self._may_be_sections:
-            within, _ = self._named_within[s.student]
+        if within := self._sections.get(s.student):
             return f"All that {s.student} handed in bears another name, {within}. {OTHERWISE}"
         first = ONCE_MORE.sub("", COPY_OF.sub("", s.student))
         if first != s.student and first in self._alike.get(first.casefold(), ()):
@@ -459,28 +458,22 @@ class _Placing:
         return ""
 
     @cached_property
-    def _named_within(self) -> dict[str, tuple[str, str]]:
-        """By what one name all of a student goes within the own folder, and of which platform."""
-        found: dict[str, set[tuple[str, str]]] = defaultdict(set)
-        for (student, _), attempts in self.placed.items():
-            for a in attempts:
-                parts, place = a.file.path.parts, _depth(a.file.path.parts, self.units) + 1
-                who, name = Owner(), ""
-                if place < len(parts) and not a.who.platform:
-                    who = owner(parts[place], self.units, _is_folder(parts, place))
-                if who.student and not _is_own(who.student, student):
-                    folder = place < len(parts) - 1
-                    name = who.platform and who.student
-                    name = name or name_within(parts[place], folder, self.units)
-                found[student].add((name, who.platform))
-        return {one: names.pop() if len(names) == 1 else ("", "") for one, names in found.items()}
+    def _sections(self) -> dict[str, str]:
+        """By what one other name all of each student goes within, where these may be sections.
 
-    @cached_property
-    def _may_be_sections(self) -> bool:
-        """Does each student go by one other name within: all by a platform's, or are they few?"""
-        names, platforms = zip(*self._named_within.values(), strict=True)
-        are_apart = all(names) and len(set(names)) == len(names)
-        return are_apart and (all(platforms) or 1 < len(names) <= FEW)
+        They may if all such names are a platform's, or if they are few.
+        """
+        found: dict[str, Owner] = {}
+        for student, levels in self._below.items():
+            names = levels[min(levels, key=len)] if levels else set()
+            for name, is_folder in names if len(names) == 1 else ():
+                who = owner(name, self.units, is_folder)
+                within = who.platform or name_within(name, not is_notebook(name), self.units)
+                if who.student and within and not _is_own(who.student, student):
+                    found[student] = who
+        are_apart = len({who.student for who in found.values()}) == len(found) == len(self._alike)
+        may_be = all(who.platform for who in found.values()) or 1 < len(found) <= FEW
+        return {s: who.student for s, who in found.items()} if are_apart and may_be else {}
 
     @cached_property
     def _alike(self) -> dict[str, set[str]]:
