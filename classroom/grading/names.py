@@ -227,12 +227,12 @@ def unit_named(stem: str, units: Units) -> str:
 def name_within(name: str, is_folder: bool, units: Units) -> str:
     """Whom or what a name tells beside a unit, the course's folders and words around them."""
     stem = name.removesuffix(".zip") if is_folder else split_name(name)[0]
-    found = Owner() if is_folder else owner(name, units, is_folder)
-    who = found.in_full or found.student
+    found = owner(name, units, is_folder)
+    who = "" if is_folder and not found.platform else found.in_full or found.student
     rest = stem
     for unit in units:
         rest = re.sub(re.escape(unit), " ", rest, flags=re.IGNORECASE)
-    is_nobody = stem.lower() in NOBODYS or (is_folder and NO_STUDENTS.fullmatch(stem))
+    is_nobody = stem.lower() in NOBODYS or (not who and NO_STUDENTS.fullmatch(stem))
     if is_nobody or NO_OWNERS.fullmatch(who or rest) or unit_named(stem, units):
         return ""
     return who or _plain(stem, numbered=True)

@@ -217,6 +217,7 @@ TOO_HIGH = {
         f"{BB.format(who)}_{U}.ipynb" for who in ("ada_l", "bob_l")
     ],
     "gradescope": [f"submission_100000{n}/{U}.ipynb" for n in (1, 2)],
+    "gradescope, in groups": [f"group {n}/submission_100000{n}/{U}.ipynb" for n in (1, 2)],
     "flat": [f"ada_{U}.ipynb", f"bob_{U}.ipynb"],
     "flat, unit first": [f"{U}_ada.ipynb", f"{U}_bob.ipynb"],
     "google": [f"Ada Lovelace - {U}.ipynb", f"Dan Brown - {U}.ipynb"],
