@@ -51,20 +51,10 @@ SURE = {
     GRADESCOPE: ("Email", "SID"),
     BOOK: ("Email address", "Username", "ID number"),
     PLAIN: (
-        "student",
-        "identifier",  # of GitHub Classroom, as is the next but one
-        "login",
-        "github username",
-        "username",
-        "email",
-        "e-mail",
-        "email address",
-        "id",
-        "number",
-        "student id",
-        "student number",
+        "student", "identifier", "login", "github username", "username", "email", "e-mail",
+        "email address", "id", "number", "student id", "student number",
     ),
-}
+}  # fmt: skip
 IDS = {
     CANVAS: ("SIS User ID", "SIS Login ID", "ID"),
     MOODLE: ("ID number", "Username", "Email address", "Identifier"),
@@ -153,15 +143,11 @@ class Roster:
             raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
 
     def _kind(self) -> str:
-        for (
-            kind,
-            wanted,
-        ) in EXACT.items():  # a plain table may have the same words, in small letters
-            if wanted <= set(self.head):
-                return kind
-        for kind, wanted in KINDS.items():
-            if wanted <= set(self._lower):
-                return kind
+        # a plain table may have the words of these, in small letters
+        known = [(wanted, self.head, kind) for kind, wanted in EXACT.items()]
+        known += [(wanted, self._lower, kind) for kind, wanted in KINDS.items()]
+        if found := [kind for wanted, words, kind in known if wanted <= set(words)]:
+            return found[0]
         if self._is_worksheet():
             return MOODLE
         if TELLING & set(self._lower) or self._without_head():

@@ -471,9 +471,10 @@ class _Placing:
                 within = who.platform or name_within(name, not is_notebook(name), self.units)
                 if who.student and within and not _is_own(who.student, student):
                     found[student] = who
-        are_apart = len({who.student for who in found.values()}) == len(found) == len(self._alike)
-        may_be = all(who.platform for who in found.values()) or 1 < len(found) <= FEW
-        return {s: who.student for s, who in found.items()} if are_apart and may_be else {}
+        are_apart = len({who.student for who in found.values()}) == len(found) > 1
+        may_be = all(who.platform for who in found.values()) or (are_apart and len(found) <= FEW)
+        are_all = len(found) == len(self._alike)
+        return {s: who.student for s, who in found.items()} if are_all and may_be else {}
 
     @cached_property
     def _alike(self) -> dict[str, set[str]]:
