@@ -33,10 +33,10 @@ LONGEST_NAME = 255  # of a file or folder: more than any disk holds
 DEEPEST = 3  # zips within zips
 HIDDEN = re.compile(
     r"^(\.|__MACOSX$|~\$|Thumbs\.db$|desktop\.ini$|\$RECYCLE\.BIN$|System Volume Information$"
-    r"|lost\+found$|@eaDir$|__pycache__$)"
+    r"|lost\+found$|@eaDir$|__pycache__$|site-packages$|node_modules$)"
 )
 Opened = Callable[[], AbstractContextManager[zipfile.ZipFile]]
-END_OF_ZIP, SMALLEST_ENTRY = b"PK\x05\x06", 46
+END_OF_ZIP, SMALLEST_ENTRY, SAYS_UTF8 = b"PK\x05\x06", 46, 0x800
 
 
 def is_looked_into(folder: Path) -> bool:
@@ -229,9 +229,18 @@ class Walk:
 
 def _parts(entry: zipfile.ZipInfo) -> list[str]:
     """The folders and the name of a file in a zip; none of what is hidden, or a folder."""
-    parts = entry.filename.replace("\\", "/").split("/")
+    parts = _name(entry).replace("\\", "/").split("/")
     parts = [part for part in parts if part not in ("", ".", "..")]
     return [] if entry.is_dir() or any(map(HIDDEN.search, parts)) else parts
+
+
+def _name(entry: zipfile.ZipInfo) -> str:
+    """The name of an entry; macOS writes UTF-8 and does not say so."""
+    try:
+        says_so = entry.flag_bits & SAYS_UTF8
+        return entry.filename if says_so else entry.filename.encode("cp437").decode()
+    except UnicodeError:
+        return entry.filename
 
 
 def _entries_at_most(file: io.IOBase) -> int:

@@ -104,12 +104,13 @@ class Contents:
     def _is_worked_on(self, cells: Sequence[Cell], unit: str) -> bool:
         """Is there anything about an answer that the sheet as it was given out has not?"""
         given = self.sheet(unit)
-        own = {plain_code(cell.source) for cell in cells if cell.source.strip() not in given}
+        as_given = {plain_code(source) for source in given}
+        own = (plain_code(cell.source) for cell in cells if cell.source.strip() not in given)
         exercises = next(names for of, _, names in self._asked if of == unit)
         about = exercises | self._answers(unit)
         return not given or any(
-            len(source) > LONGEST or words_of(source) & about
-            for source in own - {plain_code(source) for source in given}
+            source not in as_given and (len(source) > LONGEST or words_of(source) & about)
+            for source in own
         )
 
     def _lecture(self, cells: Sequence[Cell], asked: set[str]) -> str:

@@ -32,8 +32,9 @@ KNOWN = {
     "cp437": "the code page 437 of DOS",
 }
 USUAL = {"cp932": "iso2022_jp", "gb18030": "gb2312", "big5": "big5", "cp949": "iso2022_kr"}
+USUAL |= {"cp1252": "iso8859_15"}
 WORD = re.compile(r"[^\s,;\"'.()@_0-9-]+")
-QUOTES = "’‘“”„–—…·«»"  # what may stand before a word; an apostrophe also within one
+QUOTES = "’‘“”„–—·«»"  # what may stand before a word; an apostrophe also within one
 
 
 def read(data: bytes) -> tuple[str, str, str] | None:
@@ -81,6 +82,7 @@ def _odd(text: str, encoding: str) -> Iterator[int]:
         scripts = {_script(c) for c in word if c.isalpha()}
         yield 2 * sum(not c.isalpha() and c not in QUOTES for c in special)
         yield sum(a.isalpha() and b in QUOTES and b != "’" for a, b in pairs)
+        yield sum(a == "’" and b.islower() for a, b in pairs)  # D’Arcy, but Garc’a
         yield sum(b.isupper() and not b.isascii() for _, b in pairs) if not word.isupper() else 0
         yield 2 * (scripts == {"LATIN"} and len(special) > max(2, len(word) / 2))
         yield max(0, len(scripts) - 1)
@@ -88,7 +90,8 @@ def _odd(text: str, encoding: str) -> Iterator[int]:
         yield 1 if narrow == len(word) else 2 * narrow  # a reading is written in these alone
         hanja = sum("CJK" in unicodedata.name(c, "") for c in special)
         yield hanja if encoding == "cp949" else 0  # Korean names are in Hangul
-        yield 3 * (encoding in USUAL and not is_writable("".join(special), USUAL[encoding]))
+        letters = "".join(c for c in special if c not in QUOTES)
+        yield 3 * (encoding in USUAL and not is_writable(letters, USUAL[encoding]))
 
 
 def _script(letter: str) -> str:

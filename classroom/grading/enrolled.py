@@ -7,13 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import PurePosixPath
 
 from selfcheck.ids import student_id
 
-from .names import members
+from .names import members, split_name
 from .roster import Line, Roster
 from .settings import Settings, moodle_time
-from .submissions import Class, Submission
+from .submissions import OTHERWISE, Class, Submission
 
 
 @dataclass(frozen=True)
@@ -29,39 +30,77 @@ class Enrolled:
 
 
 def enrolled(klass: Class, roster: Roster | None) -> Enrolled:
-    """Match every submission to a line; two that claim the same line are both left out."""
+    """Match every submission to a line; two of a unit that claim the same are both left out."""
     if roster is None:
         groups = dict(klass.groups)
         return Enrolled(klass.submissions, klass.unplaced, klass.reading, renamed=groups)
-    claims: dict[str, set[str]] = defaultdict(set)
+    claims: dict[tuple[str, str], set[str]] = defaultdict(set)
     found: list[tuple[Submission, Line]] = []
     unplaced = list(klass.unplaced)
+    begin = _begin_of_all({s.student for s in klass.submissions}, roster)
+    told = [f"Names are read without {begin}, with which all begin."] if begin else []
     for submission in klass.submissions:
-        line, why = roster.line_of(submission)
+        bare = submission.student.removeprefix(begin)
+        line, why = roster.line_of(replace(submission, student=bare))
+        if "/" not in submission.file:  # `01_sums_Ann Late` is late work of Ann, or Ann Late's
+            line = line or roster.named_in(_beside_unit(submission.file, submission.unit))
+        if line and submission.doubt.endswith(OTHERWISE):  # the roster says that it is a student
+            submission = replace(submission, doubt="")
+        if not submission.doubt and (doubt := _of_another(submission, line, roster)):
+            submission = replace(submission, doubt=doubt)
+            told.append(doubt)
         if line is None:
             why = f"{why} {submission.doubt}".strip()
             unplaced.append(f"{submission.file}: {submission.student} {why}")
         else:
-            claims[line.key].add(submission.student)
+            claims[line.key, submission.unit].add(submission.student)
             found.append((submission, line))
     kept = []
     for submission, line in found:
-        if len(claims[line.key]) > 1:
-            names = " and ".join(sorted(claims[line.key]))
+        claimed = claims[line.key, submission.unit]
+        if len(claimed) > 1:
+            names = " and ".join(sorted(claimed))
             unplaced.append(f"{submission.file}: {names} both fit the line of {line.key}.")
         else:
             kept.append((submission, line))
     keys = {submission.student: line.key for submission, line in kept}
+    there = {key for key, _ in claims}
     return Enrolled(
         tuple(_named(submission, line.key, keys) for submission, line in kept),
         tuple(unplaced),
         (f"Students go by {roster.name}, a roster from {_origin(roster)}.",)
-        + ((roster.doubt,) if roster.doubt else ()),
-        tuple(line.key for line in roster.lines if line.key not in claims),
+        + ((roster.doubt,) if roster.doubt else ())
+        + tuple(told),
+        tuple(line.key for line in roster.lines if line.key not in there),
         {line.key: line for line in roster.lines},
         {name: keys.get(first, first) for name, first in klass.groups.items()}
         | {s.student: line.key for s, line in kept if s.student != line.key},
     )
+
+
+def _begin_of_all(names: set[str], roster: Roster) -> str:
+    """What all names begin with where none is in the roster: `hw1-` of hw1-ada, hw1-bob."""
+    begin = min(names, default="")
+    while begin and (begin[-1] not in "-_. " or not all(n.startswith(begin) for n in names)):
+        begin = begin[:-1]
+    have_letters = all(re.search(r"[^\W\d_]", name.removeprefix(begin)) for name in names)
+    is_ours = have_letters and len(names) > 1 and not any(map(roster.line_named, names))
+    return begin if is_ours else ""
+
+
+def _of_another(submission: Submission, line: Line | None, roster: Roster) -> str:
+    """That one of a student's files bears the name of another in the roster, in a sentence."""
+    for one in (submission, *submission.earlier):
+        for part in PurePosixPath(one.file).parts:
+            if other := roster.named_in(_beside_unit(part, one.unit), line):
+                otherwise = "" if line else f" {OTHERWISE}"
+                return f"{one.file} bears the name of {other.key}.{otherwise}"
+    return ""
+
+
+def _beside_unit(name: str, unit: str) -> str:
+    """What the name of a file or folder says besides its unit."""
+    return re.sub(re.escape(unit), " ", split_name(name)[0], flags=re.IGNORECASE)
 
 
 def _named(submission: Submission, key: str, keys: Mapping[str, str]) -> Submission:

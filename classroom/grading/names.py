@@ -15,7 +15,8 @@ DAY = r"20\d\d[-_]?[01]\d[-_]?[0-3]\d"  # a number like 20457781 is a student's
 TIME = r"(?:[T _-]*\d\d[-:.]?\d\d(?:[-:.]?\d\d)?)?(?!\d)"
 COPY = r"[ck][oó]p(?:y|ie|i[ao]?|ij?a)|копи[яі]|コピー|副本|복사본"
 AGAIN = re.compile(
-    rf"(?:[-_ ](?P<number>\d{{1,3}})|[ _]?\((?:(?P<copy>\d{{1,3}})|[^()]*\b(?:{COPY})\b[^()]*)\)"
+    rf"(?:[-_ ](?P<number>\d{{1,3}})|[ _]?\((?:(?P<copy>\d{{1,3}})|[^()]*\b(?:{COPY})\b[^()]*"
+    r"|(?P<aside>[^()]*))\)"
     rf"|[ _-]{DAY}|(?: -)?[ _-](?:{COPY}|final|checkpoint|new|fixed|solved|done|late"
     r"|submitted|v(?=\d))\d*)$",
     re.IGNORECASE,
@@ -32,10 +33,10 @@ COURSE_FOLDERS = {"exercises", "notebooks", "solutions"}
 NOBODYS = COURSE_FOLDERS | {"selfcheck", "classroom"}
 NO_OWNERS = re.compile(  # words that people put around the name of their own file
     r"(?:my|the|old|new|latest|last|final|first|second|copy|copies|original|fixed|done|clean|"
-    r"solved|solutions?|answers?|drafts?|backup|bak|work|working|wip|try|test|attempt|version|v|"
+    r"solved|solutions?|answers?|drafts?|backup|bak|working|work|wip|try|test|attempt|version|v|"
     r"exercises?|sheet|homework|hw|assignment|submission|submitted|lecture|notebook|re|tmp|"
     r"completed?|corrected|updated?|edited|of|for|student(?![\W_]*\d)|untitled|template|[ab]"
-    rf"|[\W_]|\d{{1,4}}(?!\d)|{DAY}{TIME})*",  # longer numbers are ids
+    rf"|[\W_]|\d{{1,4}}(?!\d)|{DAY}{TIME})*+",  # longer numbers are ids
     re.IGNORECASE,
 )
 NO_STUDENTS = re.compile(  # folders of a class, of which none is a student
@@ -72,13 +73,14 @@ PLATFORMS = {
     "Canvas": re.compile(
         r"(?P<student>.+?)(?P<late>_late)?_(?!20\d\d_[01]?\d_[0-3]?\d(?!\d))(?P<id>\d+)_"
         r"(?:question_\d+_)?"
-        rf"(?:\d+_(?P<file>.+)|(?P<entry>{TEXT_ENTRY}))", re.I
+        rf"(?:(?P<upload>\d+)_(?P<file>.+)|(?P<entry>{TEXT_ENTRY}))", re.I
     ),
     "Canvas, unpacked": re.compile(
-        r"(?P<student>.+?)(?P<late>_late)?_(?P<id>\d+)_(?P<more>\d{4,}_(?P<file>.+))", re.I
+        r"(?P<student>.+?)(?P<late>_late)?_(?P<id>\d+)_"
+        r"(?P<more>(?P<upload>\d{4,})_(?P<file>.+))", re.I
     ),
     "Canvas, anonymous": re.compile(
-        r"(?P<student>anon_[^_]{5})(?P<late>_LATE)?_\d+_(?P<file>.+)"
+        r"(?P<student>anon_[^_]{5})(?P<late>_LATE)?_(?P<upload>\d+)_(?P<file>.+)"
     ),
     "Google Classroom": re.compile(r"(?P<student>.+?) - (?P<file>.+)"),
 }  # fmt: skip
@@ -98,6 +100,7 @@ class Owner:
     platform: str = ""
     is_late: bool = False
     named: str = ""  # the part of the name that says what it is
+    upload: int = 0  # Canvas' number of the file: later ones are larger
     stamp: float = 0.0  # when the platform got it, where the name tells
     in_full: str = ""  # a longer name, where several may have this one
 
@@ -120,7 +123,8 @@ def owner(name: str, units: Units, is_folder: bool) -> Owner:
     stem, suffix = (name, "") if is_folder else split_name(name)
     is_zip = suffix == ".zip"
     for platform in OF_FOLDERS if is_folder else (*OF_FILES, *OF_FOLDERS * is_zip):
-        if found := PLATFORMS[platform].fullmatch(name if platform in OF_FILES else stem):
+        found = PLATFORMS[platform].fullmatch(name if platform in OF_FILES else stem)
+        if found and not _is_unit_number(found.groupdict().get("upload"), found, units):
             return _of_platform(platform, found)
     student, unit = flat(stem, units)
     if student:
@@ -136,9 +140,18 @@ def owner(name: str, units: Units, is_folder: bool) -> Owner:
     return Owner(named=name)
 
 
+def _is_unit_number(upload: str | None, found: re.Match[str], units: Units) -> bool:
+    """Is what looks like Canvas' number of the file that of a unit: `Li_Bo_204577_02_products`?"""
+    rest = found.string[found.start("upload") :].lower() if upload else ""
+    return any(rest.startswith(unit.lower()) for unit in units)
+
+
 def members(name: str) -> tuple[str, ...]:
     """Those who are named by one name: `meyer_anna+schmidt_bob`, `Ada & Bob`, `ada and bob`."""
-    parts = tuple(part.strip(" _-") for part in TOGETHER.split(name))
+    parts = tuple(TOGETHER.split(name))
+    if len(parts) > 1 and "," not in parts[-1]:  # `Ada, Bob and Cy`, not `Li, Ada and Xu, Bob`
+        parts = tuple(filter(str.strip, ",".join(parts).split(",")))
+    parts = tuple(part.strip(" _-") for part in parts)
     are_names = all(re.search(r"[^\W\d_]{2}", part) for part in parts) and "@" not in name
     return parts if are_names and len(set(parts)) > 1 else ()
 
@@ -155,7 +168,8 @@ def _of_platform(platform: str, found: re.Match[str]) -> Owner:
         in_full = f"{student}_{more}"
     if of := about.get("of"):  # is its end of the name, or of the assignment?
         in_full = f"{of.rpartition('_')[2]}_{student}"
-    return Owner(student, number, platform, bool(about.get("late")), named, stamp, in_full)
+    upload = int(about.get("upload") or 0)
+    return Owner(student, number, platform, bool(about.get("late")), named, upload, stamp, in_full)
 
 
 def _time(text: str) -> float:
@@ -170,6 +184,8 @@ def _time(text: str) -> float:
 def _plain(stem: str, numbered: bool = False) -> str:
     """A name without what stands around it in copies; `numbered` keeps a bare number at its end."""
     while (found := AGAIN.search(stem)) and not (numbered and found["number"]):
+        if not NO_OWNERS.fullmatch(found["aside"] or ""):
+            break
         stem = stem[: found.start()]
     return COPY_OF.sub("", stem).strip()
 
@@ -211,12 +227,13 @@ def unit_named(stem: str, units: Units) -> str:
 def name_within(name: str, is_folder: bool, units: Units) -> str:
     """Whom or what a name tells beside a unit, the course's folders and words around them."""
     stem = name.removesuffix(".zip") if is_folder else split_name(name)[0]
-    found = Owner() if is_folder else owner(name, units, is_folder)
-    who = found.in_full or found.student
+    found = owner(name, units, is_folder)
+    who = "" if is_folder and not found.platform else found.in_full or found.student
     rest = stem
     for unit in units:
         rest = re.sub(re.escape(unit), " ", rest, flags=re.IGNORECASE)
-    if NO_OWNERS.fullmatch(who or rest) or unit_named(stem, units) or stem.lower() in NOBODYS:
+    is_nobody = stem.lower() in NOBODYS or (not who and NO_STUDENTS.fullmatch(stem))
+    if is_nobody or NO_OWNERS.fullmatch(who or rest) or unit_named(stem, units):
         return ""
     return who or _plain(stem, numbered=True)
 
@@ -226,16 +243,16 @@ def told_apart(names: Iterable[tuple[str, bool]], units: Units) -> Iterator[tupl
 
     The empty platform is that of people who write name and unit.
     """
-    owners: dict[str, dict[str, set[str]]] = {}
+    owners: dict[tuple[str, bool], dict[str, set[str]]] = {}
     for name, is_folder in names:
         who = owner(name, units, is_folder)
         by_unit = not who.platform and who.named in list(units)
         if who.student and (
             who.platform or (by_unit and not NO_OWNERS.fullmatch(who.in_full or who.student))
-        ):
-            alike = owners.setdefault(who.platform, {}).setdefault(who.student.casefold(), set())
-            alike.add(who.in_full.casefold())
-    for platform, students in owners.items():
+        ):  # one person may write a name on this sheet and a number on the next
+            students = owners.setdefault((who.platform, who.student.isdecimal()), {})
+            students.setdefault(who.student.casefold(), set()).add(who.in_full.casefold())
+    for (platform, _), students in owners.items():
         found = {one for name, full in students.items() for one in namesakes(name, full) or {name}}
         if len(found) > 1:
             yield platform, found

@@ -24,6 +24,7 @@ from selfcheck.units import units as all_units
 
 from . import encodings
 from .gradebook import Gradebook
+from .names import NO_OWNERS
 from .submissions import Submission
 from .written_tables import Table, text_of
 
@@ -50,18 +51,10 @@ SURE = {
     GRADESCOPE: ("Email", "SID"),
     BOOK: ("Email address", "Username", "ID number"),
     PLAIN: (
-        "student",
-        "login",
-        "username",
-        "email",
-        "e-mail",
-        "email address",
-        "id",
-        "number",
-        "student id",
-        "student number",
+        "student", "identifier", "login", "github username", "username", "email", "e-mail",
+        "email address", "id", "number", "student id", "student number",
     ),
-}
+}  # fmt: skip
 IDS = {
     CANVAS: ("SIS User ID", "SIS Login ID", "ID"),
     MOODLE: ("ID number", "Username", "Email address", "Identifier"),
@@ -96,6 +89,7 @@ TIME = re.compile(r"(?<!\d)\d{4}(?!\d).*\d[:.]\d\d(?!\d)")
 SCALE = "Scale"  # in place of a maximum grade
 NOT_YET = {"", "-"}  # what Moodle writes for a grade or a time that is not there
 DECIMAL = {",": re.compile(r"-?\d+,\d{1,2}"), ".": re.compile(r"-?\d+\.\d+")}
+LEAST = (3, 5)  # letters, and digits, by which one is known in the name of a file
 AS_TEXT = re.compile(r"#|'(?=\d)|=\"(?=.*\"$)")  # how tables keep numbers from being changed
 SHEET = r"(?:homework|exercises?|sheet|unit|assignment|problem set|hw)"
 
@@ -149,15 +143,11 @@ class Roster:
             raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
 
     def _kind(self) -> str:
-        for (
-            kind,
-            wanted,
-        ) in EXACT.items():  # a plain table may have the same words, in small letters
-            if wanted <= set(self.head):
-                return kind
-        for kind, wanted in KINDS.items():
-            if wanted <= set(self._lower):
-                return kind
+        # a plain table may have the words of these, in small letters
+        known = [(wanted, self.head, kind) for kind, wanted in EXACT.items()]
+        known += [(wanted, self._lower, kind) for kind, wanted in KINDS.items()]
+        if found := [kind for wanted, words, kind in known if wanted <= set(words)]:
+            return found[0]
         if self._is_worksheet():
             return MOODLE
         if TELLING & set(self._lower) or self._without_head():
@@ -299,18 +289,42 @@ class Roster:
     def line_of(self, submission: Submission) -> tuple[Line | None, str]:
         """The student's line; None and why, if there is none or more than one."""
         if self.kind in NUMBERS and submission.platform == self.kind:
-            found = [line for line in self.lines if line.number == submission.number]
-            return (found[0], "") if found else (None, "is not in the roster.")
+            line = self._by_number.get(submission.number)
+            return line, "" if line else "is not in the roster."
         name = submission.student
         wanted = [name, name.removesuffix(f"_{submission.number}"), submission.number]
         for form in map(_squeezed, filter(None, wanted)):
-            for find in (lambda line: line.sure, lambda line: line.likely):
-                found = [line for line in self.lines if form in find(line)]
-                if len(found) == 1:
-                    return found[0], ""
-                if found:
-                    return None, f"fits {len(found)} lines of the roster."
+            for forms in self._lines_of:
+                if found := forms.get(form):
+                    why = "" if len(found) == 1 else f"fits {len(found)} lines of the roster."
+                    return (None if why else found[0]), why
+        found = self._lines_of[0].get(_squeezed(name.partition("@")[0]), []) if "@" in name else []
+        if len(found) == 1 and not any("@" in form for form in found[0].sure):
+            return found[0], ""
         return None, "is not in the roster."
+
+    @cached_property
+    def _by_number(self) -> dict[str, Line]:
+        return {line.number: line for line in reversed(self.lines)}
+
+    @cached_property
+    def _lines_of(self) -> list[dict[str, list[Line]]]:
+        """The lines by what is one student's alone, and by what may be several's."""
+        by_form: list[dict[str, list[Line]]] = [{}, {}]
+        for line in self.lines:
+            for forms, found in zip((line.sure, line.likely), by_form, strict=True):
+                for form in forms:
+                    found.setdefault(form, []).append(line)
+        return by_form
+
+    def named_in(self, text: str, own: Line | None = None) -> Line | None:
+        """Who else is named by a text that is no common word and no part of one's own name."""
+        form = _squeezed(text)
+        if own and any(form in known for known in own.likely):
+            return None
+        found = [line for forms in self._lines_of for line in forms.get(form, ())]
+        is_telling = len(form) >= LEAST[form.isdecimal()] and not NO_OWNERS.fullmatch(text)
+        return found[0] if is_telling and len({line.key for line in found}) == 1 else None
 
     def line_named(self, name: str) -> Line | None:
         """The line that an instructor means by this name."""

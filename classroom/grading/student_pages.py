@@ -49,10 +49,12 @@ def page(mark: Mark, texts: Mapping[str, Mapping[str, str]] | None = None) -> st
     asks, sections = ((texts or {}).get(key, {}) for key in ("asks", "sections"))
     unknown = any(reason.startswith(NOT_HOW_LATE) for reason in mark.graded.by_hand)
     late = "marked as late, which counts as one day" if unknown else f"{mark.late} late"
+    titles = {facts.name: facts.title for facts in about.listed} if about else {}
     known = {"unit": title, "lecture": lecture, "questions": asks, "sections": sections}
+    known |= {"how_late": late, "titles": titles}
     site = current().address if about else ""
     on_site = f"{site.rstrip('/')}/notebooks/{mark.graded.unit}.html" if site else ""
-    return render("feedback_page", mark=mark, how_late=late, on_site=on_site, **known)
+    return render("feedback_page", mark=mark, on_site=on_site, **known)
 
 
 def page_path(mark: Mark) -> PurePosixPath:
@@ -125,10 +127,10 @@ def _emphasized(words: str) -> str:
     return re.sub(r"\*(\w.*?)\*", r"<em>\1</em>", words, flags=re.DOTALL)
 
 
-def _card(line: Line) -> Markup:
+def _card(line: Line, title: str = "") -> Markup:
     """The same card as below the check in JupyterLab."""
     said = line.result.feedback
-    title = titled(said.number, said.name).removeprefix(f"{said.number} ")
+    title = title or titled(said.number, said.name).removeprefix(f"{said.number} ")
     return Markup(replace(said, says=visible(said.says, limit=4000), title=title)._repr_html_())
 
 

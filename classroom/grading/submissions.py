@@ -28,6 +28,7 @@ from .contents import FEW_CALLS, OURS, UNREADABLE, UNTOUCHED, WORKED_ON, Content
 from .names import (
     AGAIN,
     COPY_OF,
+    NO_OWNERS,
     NO_STUDENTS,
     ONCE_MORE,
     Owner,
@@ -158,7 +159,11 @@ def _examples(submissions: Sequence[Submission]) -> Iterator[str]:
         yield f"{s.file}: the student is {s.student}, the unit {s.unit}"
 
 
-OTHERWISE = 'Are these several students? Then say so: --layout "*/{student}/**".'
+FEW = 3  # students, who might as well be the sections of a class
+OTHERWISE = (
+    "Are these several students? Then pass the folder in which they are, or say where that is: "
+    '--layout "*/{student}/**".'
+)
 TOGETHER = (
     "{} is named after several ({}), and counts as one student. If they handed it in together, "
     "`--groups` gives the grade to each of them."
@@ -178,13 +183,16 @@ def _inside(s: Submission, units: Mapping[str, Iterable[str]]) -> tuple[tuple[st
 def _first_name(parts: Sequence[str], begin: int, units: Mapping[str, Iterable[str]]) -> str:
     """What the first part says from there on that says anything."""
     last = len(parts) - 1
+    if begin > last:  # what is behind the owner's name, such as `exam - Ada` says it
+        return name_within(owner(parts[last], units, is_folder=False).named, True, units)
     names = (name_within(parts[n], n < last, units) for n in range(begin, len(parts)))
     return next(filter(None, names), "")
 
 
 def _is_own(name: str, student: str) -> bool:
-    """Is it this student's name, or a part of it?"""
-    return all(word in student.casefold() for word in re.findall(r"[^\W_]+", name.casefold()))
+    """Is it this student's name, or a part of it, with words that anybody's file has?"""
+    words = (w for w in re.findall(r"[^\W_]+", name.casefold()) if not NO_OWNERS.fullmatch(w))
+    return all(word in student.casefold() for word in words)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -351,19 +359,49 @@ class _Placing:
         ]
         with_several = {student for student, *_ in found}  # week1/ada_…, week2/ada_…
         is_usual = 2 * len(with_several) > len(students | self._below.keys())
+        inside = {s.student: _inside(s, self.units) for s in self._found() if not s.platform}
+        several = {student: apart for student, apart in inside.items() if len(apart[1]) > 1}
         for student, above, platform, owners in found:
             if platform or is_usual or len(owners) > 2:
-                raise CourseError(_one_too_high(source, student, above, platform, owners))
+                higher, names = several.get(student, (above, set()))
+                if len(higher) < len(above) and not any(map(NO_STUDENTS.fullmatch, names)):
+                    above, platform, owners = higher, "", names  # these were one student's own
+                raise CourseError(self._one_too_high(source, student, above, platform, owners))
             self.doubts[student] = (
                 f"{student} has files that bear several names ({_listed(owners)}). {OTHERWISE}"
             )
-        inside = ((s.student, _inside(s, self.units)) for s in self._found() if not s.platform)
-        several = {student: apart for student, apart in inside if len(apart[1]) > 1}
         nobodys = {student for student in students if NO_STUDENTS.fullmatch(student)}
         if several and (students <= several.keys() | nobodys or several.keys() & nobodys):
             student = min(several.keys() & nobodys or several)
             above, names = several[student]
-            raise CourseError(_one_too_high(source, student, above, "", names))
+            raise CourseError(self._one_too_high(source, student, above, "", names))
+
+    def _one_too_high(
+        self, source: Path, student: str, above: tuple[str, ...], platform: str, owners: set[str]
+    ) -> str:
+        """The sentence for a class that was taken for one student."""
+        if is_notebook(above[-1]):
+            folders = "**/" * (len(above) > 1)
+            return (
+                f"{student} would be one student, but {_listed(owners)} stand behind that in the "
+                "names of several files. Nothing was graded. If these are the students, say so: "
+                f'--layout "{folders}* - {{student}}.ipynb". If all of it is {student}\'s: '
+                f'--layout "{folders}{{student}} - *".'
+            )
+        while _unit_folder(above[-1], self.units):  # what lies beside it is of the class, too
+            above = above[:-1]
+        place, by = source.joinpath(*above), f"as {platform} names them " if platform else ""
+        folder, do = place, "Grade that"
+        if not place.exists() or (source.is_file() and above):  # it lies in a zip
+            zips = [part for part in place.parts if part.lower().endswith(".zip")]
+            folder = Path(*(part[:-4] if part in zips else part for part in place.parts))
+            do = f"Unpack {' and '.join(zips)} into a folder of that name, then grade that"
+        words = f'"{folder}"' if re.search(r"[^\w./\\:+-]", str(folder)) else folder
+        return (
+            f"{student} would be one student, but in {place} lie the files of several {by}"
+            f"({_listed(owners)}). Nothing was graded. {do}: `course grade {words} --to "
+            f'GRADES`. If all of it is {student}\'s, say so: --layout "{{student}}/**".'
+        )
 
     def submissions(self, groups: bool = False) -> list[Submission]:
         """One for each student and unit, and one for each file that is named as what it is not.
@@ -397,13 +435,15 @@ class _Placing:
         if s.student in self.doubts:
             return self.doubts[s.student]
         _, names = _inside(s, self.units)
-        if len(names) > 1 and not s.platform:
+        if len(names) > (len(self._alike) > 1 or not s.earlier) and not s.platform:
             return (
                 f"{s.student} has {s.unit} in folders or files of several names "
                 f"({_listed(names)}), and one of them counts. {OTHERWISE}"
             )
         if NO_STUDENTS.fullmatch(s.student) and not s.platform:
             return f"{s.student} is hardly a student's name, and counts as one. {OTHERWISE}"
+        if within := self._sections.get(s.student):
+            return f"All that {s.student} handed in bears another name, {within}. {OTHERWISE}"
         first = ONCE_MORE.sub("", COPY_OF.sub("", s.student))
         if first != s.student and first in self._alike.get(first.casefold(), ()):
             return f"{s.student} may be another hand-in of {first}, and counts as one student."
@@ -416,6 +456,25 @@ class _Placing:
             which = _listed(ids - {"", "0"})
             return f"{s.student} has {s.unit} with several student ids ({which}); one file counts."
         return ""
+
+    @cached_property
+    def _sections(self) -> dict[str, str]:
+        """By what one other name all of each student goes within, where these may be sections.
+
+        They may if all such names are a platform's, or if they are few.
+        """
+        found: dict[str, Owner] = {}
+        for student, levels in self._below.items():
+            names = levels[min(levels, key=len)] if levels else set()
+            for name, is_folder in names if len(names) == 1 else ():
+                who = owner(name, self.units, is_folder)
+                within = who.platform or name_within(name, not is_notebook(name), self.units)
+                if who.student and within and not _is_own(who.student, student):
+                    found[student] = who
+        are_apart = len({who.student for who in found.values()}) == len(found) > 1
+        may_be = all(who.platform for who in found.values()) or (are_apart and len(found) <= FEW)
+        are_all = len(found) == len(self._alike)
+        return {s: who.student for s, who in found.items()} if are_all and may_be else {}
 
     @cached_property
     def _alike(self) -> dict[str, set[str]]:
@@ -523,24 +582,6 @@ def _spelled_alike(name: str) -> str:
     return "".join(x for x in name if x in JOINERS or kind(x) not in ("Cc", "Cf")).strip()
 
 
-def _one_too_high(
-    source: Path, student: str, above: tuple[str, ...], platform: str, owners: set[str]
-) -> str:
-    """The sentence for a class that was taken for one student."""
-    place, by = source.joinpath(*above), f"as {platform} names them " if platform else ""
-    folder, do = place, "Grade that"
-    if not place.exists() or (source.is_file() and above):  # it lies in a zip
-        zips = [part for part in place.parts if part.lower().endswith(".zip")]
-        folder = Path(*(part[:-4] if part in zips else part for part in place.parts))
-        do = f"Unpack {' and '.join(zips)} into a folder of that name, then grade that"
-    words = f'"{folder}"' if re.search(r"[^\w./\\:+-]", str(folder)) else folder
-    return (
-        f"{student} would be one student, but in {place} lie the files of several {by}"
-        f"({_listed(owners)}). Nothing was graded. {do}: `course grade {words} --to "
-        f'GRADES`. If all of it is {student}\'s, say so: --layout "{{student}}/**".'
-    )
-
-
 def _is_folder(parts: Sequence[str], place: int) -> bool:
     return place < len(parts) - 1 and not parts[place].lower().endswith(".zip")
 
@@ -601,7 +642,8 @@ def _times(one: _Attempt) -> int:
 
 def _when(one: _Attempt) -> tuple:
     stamp = one.who.stamp or one.file.stamp
-    return one.kind.rank, _times(one), stamp, len(one.file.path.name), str(one.file.path)
+    count = one.who.upload or _times(one)
+    return one.kind.rank, count, stamp, len(one.file.path.name), str(one.file.path)
 
 
 # -- other trees ----------------------------------------------------------------------------------

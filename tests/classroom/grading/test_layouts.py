@@ -110,6 +110,10 @@ READ = {
     "copies as systems name them": (
         [f"ada_{U}{copy}.ipynb" for copy in (" - Copy", " - Kopie (2)", " (copy 1)", "-Copy1",
          " (conflicted copy 2026-11-03 101010)", " copy 2", " - Copie")], {"ada"}),
+    "names, ids and units": ([f"{who}_20457_{U}.ipynb" for who in ("Li_Bo", "Xu_Ai")],
+                             {"Li_Bo_20457", "Xu_Ai_20457"}),
+    "names, ids and units within": ([f"a/Li_Bo_20457_{U}.ipynb", f"a/hw_1_2_{V}.ipynb",
+                                     f"b/{U}.ipynb"], {"a", "b"}),
     "students with numbers": ([f"{U}_Student {k}.ipynb" for k in (1, 2)],
                               {"Student 1", "Student 2"}),
     "numbers of eight digits": (
@@ -166,6 +170,8 @@ READ = {
     "saved by a browser": ([f"ada/{U}.ipynb.txt", f"bob_{U}.ipynb.json"], {"ada", "bob"}),
     "notebooks zipped one by one": (
         {f"ada_{U}.ipynb.zip": packed({f"{U}.ipynb": sheet()})}, {"ada"}),
+    "remarks in parentheses": ([f"{U} - Ada L (solved).ipynb", f"bob_{U} (final version).ipynb"],
+                               {"Ada L", "bob"}),
     "dates before names": ([f"2026-11-03_ada_{U}.ipynb", f"2026-11-04 10-30 bob_{U}.ipynb"],
                            {"ada", "bob"}),
     "dates with underscores": ([f"ada/{U}_2026_11_0{k}.ipynb" for k in (2, 3)]
@@ -211,11 +217,13 @@ TOO_HIGH = {
         f"{BB.format(who)}_{U}.ipynb" for who in ("ada_l", "bob_l")
     ],
     "gradescope": [f"submission_100000{n}/{U}.ipynb" for n in (1, 2)],
+    "gradescope, in groups": [f"group {n}/submission_100000{n}/{U}.ipynb" for n in (1, 2)],
     "flat": [f"ada_{U}.ipynb", f"bob_{U}.ipynb"],
     "flat, unit first": [f"{U}_ada.ipynb", f"{U}_bob.ipynb"],
     "google": [f"Ada Lovelace - {U}.ipynb", f"Dan Brown - {U}.ipynb"],
     "google, other names": ["Ada Lovelace - homework.ipynb", f"Dan Brown - {U}.ipynb"],
     "google, no unit": ["Ada Lovelace - homework.ipynb", "Dan Brown - hw (2).ipynb"],
+    "one of each unit": [f"ada_{U}.ipynb", f"bob_{V}.ipynb"],
     "numbers of students": [f"1234567_{U}.ipynb", f"7654321-{U}.ipynb"],
     "numbered": [f"Student {k}_{U}.ipynb" for k in (1, 2)],
     "numbered, unit first": [f"{U}_Student {k}.ipynb" for k in (1, 2)],
@@ -223,6 +231,10 @@ TOO_HIGH = {
     "teams": [f"{who}/HW 2/Version {k}/{U}.ipynb" for who in ("Ada", "Bo", "Cy") for k in (1, 2)],
     "folders": [f"ada/{U}.ipynb", f"bob/{U}.ipynb"],
     "clones": [f"hw2-{who}/exercises/{U}.ipynb" for who in ("ada", "bob", "carl")],
+    "folders by unit": [f"{unit}/{who}/x/{unit}.ipynb" for unit in (U, V) for who in ("ada", "bo")],
+    "folders with other names within": [
+        f"{who}/{name}" for who in ("ada", "bob") for name in (f"Ada L_{U}.ipynb", f"17_{U}.ipynb")
+    ],
 }
 
 
@@ -246,7 +258,23 @@ def test_one_folder_too_high_is_refused_with_the_command_that_does_it_right(
     if as_zip:
         assert "Unpack class.zip into a folder of that name, then grade that" in str(refused.value)
         zipfile.ZipFile(source).extractall(source.with_suffix(""))
-    assert len({s.student for s in find(type(source)(right), UNITS).submissions}) > 1
+    found = find(type(source)(right), UNITS).submissions
+    files = {attempt.file for s in found for attempt in (s, *s.earlier)}
+    assert len({s.student for s in found}) > 1
+    assert len(files) == len([name for name in TOO_HIGH[kind] if name.endswith((".ipynb", ".zip"))])
+
+
+@pytest.mark.parametrize("above", ["", f"{U}/"])
+def test_a_title_before_all_names_is_no_student_and_the_layout_that_is_named_reads_them(
+    tmp_path, above
+):
+    source = laid(tmp_path, [f"{above}Exam 1 - {who}.ipynb" for who in ("Ada L", "Bo", "Cy")])
+    with pytest.raises(CourseError, match="Exam 1 would be one student, but Ada L, Bo") as refused:
+        find(source, UNITS)
+    layouts = str(refused.value).split('"')[1::2]
+    students = [{s.student for s in find(source, UNITS, layout=one).submissions} for one in layouts]
+    assert students[0] == {"Ada L", "Bo", "Cy"}
+    assert students[1] == {"Exam 1"}
 
 
 def test_a_folder_too_high_among_several_is_refused_too(tmp_path):
@@ -343,6 +371,49 @@ def test_what_may_be_of_two_students_is_told_of_their_submission(tmp_path, kind)
     assert doubtful[0].doubt in class_.reading
 
 
+SECTIONS = {
+    "two sections of one": [f"Monday/ada/{U}.ipynb", f"Tuesday/bob/{U}.ipynb"],
+    "two sections of one, in zips": [f"Monday/ada.zip/{U}.ipynb", f"Tuesday/bob.zip/{U}.ipynb"],
+    "two sections of one, flat": [f"Monday/ada_{U}.ipynb", f"Tuesday/{U}_bob.ipynb"],
+    "two sections of one, Canvas": [f"Monday/xu_1_9001_{U}.ipynb", f"B/li_2_9002_{U}.ipynb"],
+    "many sections of one, Moodle": [
+        f"{k}/Ada L_{k}_assignsubmission_file_/{U}.ipynb" for k in range(17, 23)
+    ],
+    "a class of one, Canvas": [f"download/xu_1_9001_{U}.ipynb"],
+    "a class of one, Moodle": [f"data/Ada L_7_assignsubmission_file_/{U}.ipynb"],
+    "two, of whom one has an odd name": [f"hw/ada/{U}.ipynb", f"hw/Final/{U}.ipynb"],
+}
+
+
+@pytest.mark.parametrize("kind", SECTIONS)
+def test_few_folders_that_may_be_sections_are_told(tmp_path, kind):
+    files = {name: sheet() for name in SECTIONS[kind]}
+    if "zips" in kind:
+        files = {name.rpartition("/")[0]: packed({f"{U}.ipynb": sheet()}) for name in files}
+    found = find(laid(tmp_path, files), UNITS).submissions
+    assert all(s.doubt for s in found)
+
+
+NO_SECTIONS = {
+    "folders of the course": [f"{who}/course/{U}.ipynb" for who in ("ada", "bob")],
+    "own names": [f"{who}/hw {who}/{U}.ipynb" for who in ("ada", "bob")],
+    "one folder and none": [f"ada/my things/{U}.ipynb", f"bob/{U}.ipynb"],
+    "what a home folder has": [
+        f"{who}/{name}/{U}.ipynb" for who in ("ada", "bob") for name in ("Downloads", "course")
+    ],
+    "many": [f"{k}/of {who}/{U}.ipynb" for k, who in enumerate(("ada", "bob", "cy", "dora"))],
+    "a number on one sheet, a name on another": [
+        f"{who}/{name}" for who in ("ab", "cd") for name in (f"Al_{U}.ipynb", f"{V}_1234567.ipynb")
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", NO_SECTIONS)
+def test_folders_within_those_of_students_raise_no_doubt(tmp_path, kind):
+    found = find(laid(tmp_path, NO_SECTIONS[kind]), UNITS).submissions
+    assert {s.doubt for s in found} == {""}
+
+
 def test_names_that_differ_in_capitals_alone_are_told(tmp_path):
     found = find(laid(tmp_path, [f"Ada/{U}.ipynb", f"ada/{V}.ipynb"]), UNITS).submissions
     assert [s.doubt for s in found] == ["Ada, ada may be one student, and count as 2."] * 2
@@ -380,6 +451,20 @@ def test_a_group_that_is_declared_is_each_of_its_members(tmp_path):
     assert not any(s.doubt for s in found)
     notes = {s.student: s.notes for s in found}
     assert notes["ada"] == ("Handed in together with bob.",)
+
+
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("Ada, Bob and Cy", {"Ada", "Bob", "Cy"}),
+        ("Ada, Bob, and Cy Li", {"Ada", "Bob", "Cy Li"}),
+        ("Li, Ada & Xu, Bob", {"Li, Ada", "Xu, Bob"}),
+        ("Li, Ada", {"Li, Ada"}),
+    ],
+)
+def test_a_comma_parts_members_unless_it_stands_in_each_of_them(tmp_path, name, members):
+    found = find(laid(tmp_path, [f"{name}/{U}.ipynb"]), UNITS, groups=True).submissions
+    assert {s.student for s in found} == members
 
 
 def test_of_a_member_with_a_file_of_their_own_that_one_counts_and_it_is_told(tmp_path):

@@ -138,6 +138,12 @@ def test_late_work_and_attempts_are_told_by_canvas(tmp_path):
     assert [earlier.attempt for earlier in submission.earlier] == [1]
 
 
+def test_of_two_uploads_to_canvas_the_one_of_the_larger_number_counts(tmp_path):
+    files = {f"ada_1_{n}_{name}.ipynb": notebook("ada") for n, name in [(5, "hw-3"), (6, "hw-3-1")]}
+    (submission,) = find(written(tmp_path, lay(files)), UNITS).submissions
+    assert submission.file == "ada_1_6_hw-3-1.ipynb"
+
+
 def test_the_courses_own_folder_is_no_student(tmp_path):
     found = find(written(tmp_path, lay({"exercises/02_products.ipynb": notebook("x")})), UNITS)
     assert found.submissions == ()
@@ -207,6 +213,20 @@ def zip_of(names, data=b"{}"):
     return packed(dict.fromkeys(names, data))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "cp437"])
+@pytest.mark.parametrize("inside", ["", "eve/x.zip/"])
+def test_a_zip_that_does_not_say_how_its_names_are_written_is_read_all_the_same(
+    tmp_path, encoding, inside
+):
+    name = "Zo\u00eb M\u00fcller/02_products.ipynb".encode(encoding)
+    data = packed({"x" * len(name): notebook("Zoe")}).replace(b"x" * len(name), name)
+    source = tmp_path / "class.zip"
+    source.write_bytes(packed({inside.strip("/"): data}) if inside else data)
+    (submission,) = find(source, UNITS).submissions
+    assert submission.file == f"{inside}Zo\u00eb M\u00fcller/02_products.ipynb"
+    assert b"# Zoe" in submission.data()
+
+
 def test_names_as_long_as_a_zip_can_have_them(tmp_path):
     names = ["_" * 60_000 + f"{n}.ipynb" for n in range(3)]
     found = with_bob(tmp_path, "eve/x.zip", zip_of(names))
@@ -229,6 +249,14 @@ def test_a_virtual_environment_beside_the_sheet_hides_nothing(tmp_path, name):
     )
     assert {s.student for s in found.submissions} == {"bob", "eve"}
     assert found.unplaced == ()
+
+
+def test_packages_that_lie_beside_the_sheet_are_nobodys_work(tmp_path):
+    folders = ("env/lib/python3.11/site-packages/nbformat/tests", "node_modules/x")
+    files = {f"eve/{folder}/{n}.ipynb": b"{}" for folder in folders for n in (1, 2)}
+    files["eve/02_products.ipynb"] = notebook("eve")
+    found = find(written(tmp_path, lay(files)), UNITS)
+    assert ([s.student for s in found.submissions], found.unplaced) == (["eve"], ())
 
 
 def test_a_notebook_of_empty_cells(tmp_path):
@@ -274,7 +302,8 @@ def test_a_zip_of_which_nothing_can_be_read_is_told(tmp_path, name, data, told):
 
 
 @pytest.mark.parametrize(
-    "part", ["_", "1", "v1", "20261103", "late_", "copy of ", " - copy", "(copy"]
+    "part",
+    ["_", "1", "v1", "20261103", "2026-11-03 ", "late_", "copy of ", " - copy", "(copy"],
 )
 def test_names_of_many_like_parts(tmp_path, part):
     name = (part * 240)[:230]

@@ -3,12 +3,13 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 
 from classroom.grading.enrolled import enrolled
 from classroom.grading.roster import Filling, Roster
-from classroom.grading.submissions import Class, Submission
+from classroom.grading.submissions import OTHERWISE, Class, Submission
 from selfcheck.files import CourseError
 
 UNIT = "02_products"
@@ -156,6 +157,76 @@ def test_unmatched_files_missing_students_and_double_claims_are_listed():
     assert "9 and alan both fit the line of alan" in class_.unplaced[1]
 
 
+def test_who_goes_by_two_names_in_two_units_is_one():
+    files = (Submission("ada1", "01_sums", "a.ipynb"), Submission("Ada Lovelace", UNIT, "b.ipynb"))
+    class_ = enrolled(Class(files, ()), roster(TWO))
+    assert [(s.student, s.unit) for s in class_.submissions] == [
+        ("ada1", "01_sums"),
+        ("ada1", UNIT),
+    ]
+    assert (class_.unplaced, class_.missing) == ((), ("bob2",))
+
+
+def matched(files, text):
+    """Whose line each student's file gets, what is told, and the doubts."""
+    units = (Submission(name, UNIT, file) for name, file in files.items())
+    class_ = enrolled(Class(tuple(units), ()), roster(text))
+    lines = {s.file.partition("/")[0]: s.student for s in class_.submissions}
+    return lines, class_, [s.doubt for s in class_.submissions if s.doubt]
+
+
+TWO = "login,name\nada1,Ada Lovelace\nbob2,Bob Late\n"
+
+
+def test_what_all_names_begin_with_is_none_of_theirs():
+    files = {f"hw1-{login}": f"hw1-{login}/x.ipynb" for login in ("ada1", "bob2")}
+    lines, class_, _ = matched(files, TWO)
+    assert lines == {"hw1-ada1": "ada1", "hw1-bob2": "bob2"}
+    assert "Names are read without hw1-, with which all begin." in class_.reading
+
+
+@pytest.mark.parametrize("names", [("team-1", "team-2"), ("hw1-1", "bob2"), ("x-ada1",)])
+def test_a_beginning_that_may_belong_to_names_is_left(names):
+    text = "student,number\nada1,1\nbob2,2\n"
+    lines, *_ = matched({name: f"{name}/x.ipynb" for name in names}, text)
+    assert set(lines) == set(names) & {"bob2"}
+
+
+def test_a_file_beside_others_is_the_one_whose_whole_name_it_bears():
+    lines, *_ = matched({"Bob": f"{UNIT}_Bob Late.ipynb"}, TWO)
+    assert list(lines.values()) == ["bob2"]
+
+
+@pytest.mark.parametrize("file", ["Bob Late.ipynb", f"bob2_{UNIT}.ipynb", "Late, Bob/x.ipynb"])
+def test_a_file_with_the_name_of_another_in_the_roster_is_told(file):
+    _, class_, doubts = matched({"ada1": f"ada1/{file}"}, TWO)
+    assert doubts == [f"ada1/{file} bears the name of bob2."]
+    assert doubts[0] in class_.reading
+    _, class_, _ = matched({"Monday": f"Monday/{file}"}, TWO)
+    assert "Monday is not in the roster. Monday/" in class_.unplaced[0]
+    assert '--layout "*/{student}/**"' in class_.unplaced[0]
+
+
+def test_whoever_is_in_the_roster_is_a_student_whatever_lies_in_the_folder():
+    doubt = f"ada1 may be a section. {OTHERWISE}"
+    files = tuple(replace(handed_in(name), doubt=doubt) for name in ("ada1", "Monday"))
+    class_ = enrolled(Class(files, ()), roster(TWO))
+    assert [s.doubt for s in class_.submissions] == [""]
+    assert class_.unplaced[0].endswith(OTHERWISE)
+
+
+@pytest.mark.parametrize("name", ["Ada Lovelace", "x", "Ada Late", "ada1", "ada", "7", "20"])
+def test_a_file_with_ones_own_name_or_nobodys_raises_no_doubt(name):
+    text = "login,name,id\nada1,Ada Lovelace,7\nada,Bob Late,20\n"
+    assert matched({"ada1": f"ada1/{name}.ipynb"}, text)[2] == []
+
+
+def test_an_address_stands_for_a_login_where_the_roster_has_no_other_address():
+    assert roster(TWO).line_of(handed_in("ada1@example.org"))[0].key == "ada1"
+    mails = "login,email\nada1,ada@example.org\n"
+    assert roster(mails).line_of(handed_in("ada1@elsewhere.org"))[0] is None
+
+
 def test_the_column_of_ids_can_be_chosen():
     assert roster(CANVAS, id_column="SIS Login ID").lines[0].id == "ada@example.org"
     with pytest.raises(CourseError, match="no column 'Number'"):
@@ -296,6 +367,13 @@ def test_names_are_read_in_the_encoding_of_their_roster_which_is_told_if_it_is_a
     assert all(read.encoded(out) == data for out in read.filled({})[0].values())
     says = f"r.csv is not UTF-8, and was read as .*: {NAMES_OF[encoding][0].split()[0]}"
     assert bool(re.match(says, read.doubt)) is not encoding.startswith("utf")
+
+
+@pytest.mark.parametrize("name", ["García", "Émile", "Ömer", "José", "Müller", "D’Arcy"])
+@pytest.mark.parametrize("encoding", ["mac_roman", "cp1252"])
+def test_one_name_tells_what_a_mac_wrote_from_what_windows_wrote(encoding, name):
+    data = f"student,id,name\nada,1,{name}\n".encode(encoding)
+    assert Roster("r.csv", data).lines[0].name == name
 
 
 @pytest.mark.parametrize("names", [("Lučić",), ("Γιώργος",), ("İpek", "Oğuz"), ("김철수",)])
@@ -545,6 +623,11 @@ LISTS = {
     "heads of a program": ("id,first_name,last_name,email\na1,Ada,Lovelace,x@y.org\n", "x@y.org"),
     "a number": ('Student Number,Student Name\n00811,"Lovelace, Ada"\n', "00811"),
     "names as they are sorted": ('"Lovelace, Ada",00811\n"Müller, Zoë",00812\n', "Lovelace, Ada"),
+    "GitHub Classroom": (
+        '"identifier","github_username","github_id","name"\n"00811","adal","55501","Ada L"\n'
+        '"00812","zoem","55502",""\n',
+        "00811",
+    ),
     "numbers kept as text": ('student,id\nada,"=""00811"""\nzoe,\'00812\n', "ada"),
     "a letter that nobody sees": ("student,id\nada,00811\u200b\nzoe,00812\n", "ada"),
 }
@@ -558,6 +641,7 @@ LISTS = {
         ("heads of a program", "Ada Lovelace", "a1"),
         ("a number", "Ada Lovelace", "00811"),
         ("names as they are sorted", "Ada Lovelace", "00811"),
+        ("GitHub Classroom", "adal", "00811"),
         ("numbers kept as text", "ada", "00811"),
         ("a letter that nobody sees", "ada", "00811"),
     ],
