@@ -31,9 +31,17 @@ def with_evidence(result: Result, submitted: Submitted, stub: str) -> Result:
         if says:
             result = replace(result, outcome=str(Outcome.UNCHECKED), says=says)
     seen = submitted.shown.get(result.name)
-    if seen and seen.points >= seen.earned > result.earned and not _is_old(result, submitted, stub):
+    if seen is None or seen.points < seen.earned:
+        is_known = shows_more = False
+    else:
+        is_known = not _is_old(result.name, submitted, stub)
+        # where it could not be checked, nothing else tells what the answer earns
+        is_certain = result.outcome != Outcome.UNCHECKED or result.says in (UNFINISHED, COMMENTED)
+        shows_more = seen.earned > result.earned and (is_known or not is_certain)
+    if seen and shows_more:
         return replace(result, shown=(seen.earned, seen.points))
-    return result
+    has_raised = any(f"raised {error}" in result.says for error in submitted.errors)
+    return replace(result, is_as_shown=is_known or has_raised)
 
 
 def _what_is_typed(typed: str, stub: str) -> str:
@@ -45,13 +53,9 @@ def _what_is_typed(typed: str, stub: str) -> str:
     return COMMENTED if is_answer and not tokens(typed) else ""
 
 
-def _is_old(result: Result, submitted: Submitted, stub: str) -> bool:
-    """Is the saved verdict on an earlier answer than the one above it, which was run after it?
-
-    Where that could not be checked, nothing else tells what it earns.
-    """
-    seen = submitted.shown[result.name]
+def _is_old(exercise: str, submitted: Submitted, stub: str) -> bool:
+    """Is the saved verdict on an earlier answer than the one above it, which was run after it?"""
+    seen = submitted.shown[exercise]
     above = zip(submitted.cells[: seen.place], submitted.counts, strict=False)
     was_run = (cell.source for cell, count in above if count > submitted.counts[seen.place])
-    is_certain = result.outcome != Outcome.UNCHECKED or result.says in (UNFINISHED, COMMENTED)
-    return is_certain and any(bound(source) & bound(stub) for source in was_run)
+    return any(bound(source) & bound(stub) for source in was_run)

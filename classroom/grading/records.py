@@ -88,6 +88,7 @@ class Result(_Record):
     called: str = ""  # the check as it was called
     printed: str = ""  # by the cells of the answer
     shown: tuple[int, ...] = ()  # points that the file shows, and of how many, where it is more
+    is_as_shown: bool = False  # the file shows no more points, or the very error
     by_hand: tuple[str, ...] = ()  # why a person should look at this answer
     alike: tuple[str, ...] = ()  # what it has in common with answers of others
     beside: tuple[str, ...] = ()  # who has it so too, of pairs with much in common
@@ -205,8 +206,12 @@ class Line:
 
     @property
     def is_unchecked(self) -> bool:
-        """Could an answer not be checked? What has a blank in it, or is a comment, is none."""
-        return self.result.outcome == Outcome.UNCHECKED and self.result.says not in NO_ANSWERS
+        """Could an answer not be checked, and does the notebook itself not show as much?
+
+        What has a blank in it, or is a comment, is no answer.
+        """
+        is_open = self.result.outcome == Outcome.UNCHECKED and not self.result.is_as_shown
+        return is_open and self.result.says not in NO_ANSWERS
 
     @property
     def to_look_at(self) -> tuple[str, ...]:

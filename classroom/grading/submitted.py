@@ -66,6 +66,7 @@ class Submitted:
     shown: dict[str, Shown] = field(default_factory=dict)  # by exercise, the last one that was run
     texts: dict[str, str] = field(default_factory=dict)  # of cells that are no code, by their ids
     counts: list[int] = field(default_factory=list)  # of the cells, by which they were run in order
+    errors: frozenset[str] = frozenset()  # that are saved below cells, such as `KeyError: 'x'`
 
 
 def submitted_cells(data: bytes) -> list[Cell]:
@@ -91,7 +92,8 @@ def read_submitted(data: bytes) -> Submitted:
     others = [cell for cell in every if cell.get("cell_type") != "code"]
     texts = {_text(cell.get("id")): _source(cell.get("source")) for cell in others}
     counts = [_count(cell) for cell in code]
-    return Submitted(cells, _last_verdicts(code, counts), texts, counts)
+    errors = frozenset(error for cell in code for error in _errors(cell))
+    return Submitted(cells, _last_verdicts(code, counts), texts, counts, errors)
 
 
 def _notebook(data: bytes) -> dict:
@@ -214,6 +216,12 @@ def _texts(cell: dict) -> Iterator[str]:
         data = output.get("data")
         plain = data.get("text/plain") if isinstance(data, dict) else output.get("text")
         yield _source(plain)[:LONGEST_OUTPUT]
+
+
+def _errors(cell: dict) -> Iterator[str]:
+    for output in _dicts(cell.get("outputs")):
+        if name := _text(output.get("ename")):
+            yield " ".join(f"{name}: {_text(output.get('evalue'))}".split()).removesuffix(":")
 
 
 def _is_note(cell: dict) -> bool:

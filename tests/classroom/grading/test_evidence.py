@@ -20,10 +20,10 @@ def cell(source, count=None, shows="", cell_id=""):
     }  # fmt: skip
 
 
-def judged(*cells, outcome="wrong", answer="total = n", earned=0):
+def judged(*cells, outcome="wrong", answer="total = n", earned=0, says=""):
     """The result of such a notebook, after what its file says."""
     made = read_submitted(json.dumps({"nbformat": 4, "cells": cells}).encode())
-    result = Result("1.1", "even_sum", outcome, earned, 2, "", answer=answer)
+    result = Result("1.1", "even_sum", outcome, earned, 2, says, answer=answer)
     return with_evidence(result, made, STUB)
 
 
@@ -62,6 +62,37 @@ def test_a_card_on_an_earlier_answer_is_none(kind):
 @pytest.mark.parametrize("kind", OLDER)
 def test_it_is_evidence_where_nothing_else_tells_what_the_answer_earns(kind):
     assert judged(*OLDER[kind], outcome="could not be checked").shown == (2, 2)
+
+
+RAISED = "Your cell raised NameError: name 'm' is not defined. So there is no `total`."
+NONE = "1.1 even_sum: could not be checked, 0 of 2 points. So."
+
+
+def raising(source, name, value):
+    error = {"output_type": "error", "ename": name, "evalue": value, "traceback": []}
+    return {**cell(source, 4), "outputs": [error]}
+
+
+AS_SHOWN = {
+    "the cell shows the error": [raising("total = m", "NameError", "name 'm' is not defined")],
+    "the card says so": [cell("total = m", 4), cell(CHECK, 5, NONE)],
+    "the card shows no points": [
+        cell("total = m", 4), cell(CHECK, 5, CARD.replace("right, 2", "wrong, 0"))
+    ],
+}  # fmt: skip
+NOT_SHOWN = {
+    "nothing is saved": [cell("total = m")],
+    "another error": [raising("total = m", "NameError", "name 'k' is not defined")],
+    "a card on an earlier answer": [cell("total = m", 6), cell(CHECK, 5, NONE)],
+}
+
+
+@pytest.mark.parametrize("kind", [*AS_SHOWN, *NOT_SHOWN])
+def test_what_could_not_be_checked_is_looked_at_unless_the_file_shows_as_much(kind):
+    cells = (AS_SHOWN | NOT_SHOWN)[kind]
+    result = judged(*cells, outcome="could not be checked", says=RAISED)
+    assert bool(Line(result).to_look_at) == (kind in NOT_SHOWN)
+    assert (result.outcome, result.shown) == ("could not be checked", ())
 
 
 NOTHING = {
