@@ -39,6 +39,7 @@ class Step:
     exercise: str = ""  # the one that is called here
     answers: frozenset[str] = frozenset()  # the exercises for which it was typed
     cell: int = -1  # of the student's, of which this is a part
+    count: int = 0  # the number that a clean run gives that cell
     is_restored: bool = False  # the student's notebook does not call this check here
 
 
@@ -88,6 +89,8 @@ class _Assembling:
             for cell in submission
             if role_of_code(cell.source) is not Role.SCOREBOARD
         ]
+        runs = itertools.accumulate(bool(cell.source.strip()) for cell in submission)
+        self.counts = {id(cell): count for cell, count in zip(submission, runs, strict=True)}
         self.places = self._places()
         self.last = self._last_calls()
         self.made = set(self.given)  # names, up to here
@@ -197,7 +200,7 @@ class _Assembling:
         name = place or cell.id or f"cell {number + 1}"
         if part.check is None:
             own = Step(name, part.source, is_students=True, is_answer=is_answer, cell=number)
-            own = replace(own, tells_id=self._tells_id(number))
+            own = replace(own, tells_id=self._tells_id(number), count=self.counts[id(cell)])
             if not part.source.strip():
                 return
             self.made |= bound(part.source)

@@ -96,6 +96,7 @@ class Notebook:
         module = types.ModuleType("__main__")
         self.shell = Shell(module.__dict__)
         module.__dict__.update(get_ipython=lambda: self.shell, display=_display)
+        module.__dict__.update(Out=self.shell.values, _oh=self.shell.values)
         sys.modules["__main__"], self.names = module, module.__dict__
         vars(builtins).update(BUILTINS)
         asked = types.ModuleType(ASKED_FOR_SHELL)
@@ -108,6 +109,7 @@ class Notebook:
         """Run a cell, or tell the value of an expression of the instructor's."""
         match question["ask"]:
             case "run":
+                self.shell.count = question.get("count", 0)
                 return self.run(question["source"], question.get("names") or ())
             case "value":
                 return eval(question["expression"], self.names)
@@ -294,9 +296,12 @@ class Shell:
         self.user_ns = names
         self.swallowed: list[str] = []
         self._last: tuple[Any, ...] = ()
+        self.count, self.values = 0, dict[int, Any]()  # of the cell that runs; what others showed
 
     def shown(self, value: Any) -> None:
-        """Keep the last value of a cell as `_`, those before as `__` and `___`."""
+        """Keep the last value of a cell as `_` and `Out[n]`, those before as `__` and `___`."""
+        if value is not None and self.count:
+            self.values[self.count] = self.user_ns[f"_{self.count}"] = value
         names = [name for name in ("_", "__", "___") if name in self.user_ns]
         is_own = any(self.user_ns[n] is not v for n, v in zip(names, self._last, strict=False))
         if value is None or is_own or len(names) > len(self._last):
@@ -310,8 +315,10 @@ class Shell:
             return self._line(_without_options(line))
         if name == "timeit":
             return self._measured(_without_options(line))
-        if name == "run" and os.path.isfile(line.strip()):
-            return execute(Path(line.strip()).read_text(), self.user_ns, may_wait=False)
+        if name == "run":
+            word = _without_options(line).partition(" ")[0].strip("'\"")
+            if file := next(filter(os.path.isfile, (word, f"{word}.py")), None):
+                return execute(Path(file).read_text(), self.user_ns, may_wait=False)
         if name in ("env", "set_env") and (pair := re.match(r"(\w+)[\s=]+(.+)", line.strip())):
             return os.environ.update({pair[1]: pair[2]})
         if name == "pwd":

@@ -63,7 +63,7 @@ TYPED_BELOW = (
     "Where the check stands there is no answer: it is typed below. Move that cell up, or call the "
     "check again behind it."
 )
-MISSING = re.compile(r"^name '(\w+)' is not defined")
+MISSING = re.compile(r"\bname '(\w+)' is not defined")
 NO_VERDICT = (Outcome.NOT_ATTEMPTED, Outcome.UNCHECKED)
 NOBODYS_ID = (
     "Your notebook has the student id 0, which is nobody's: your answers were checked with the "
@@ -133,6 +133,7 @@ class Judging:
         calls = {called_check(source): source for _, _, source in job.solution}
         self.sources = {check.exercise: source for check, source in calls.items() if check}
         self.ran: dict[int, Ran] = {}
+        self.unreached: set[int] = set()  # the places of what an error kept from running
         self.results: dict[str, Result] = {}
         self.shown: dict[str, int] = {}  # points that the last call of a cell showed, by exercise
         self.judged_at: dict[str, int] = {}  # the step at which each exercise was judged last
@@ -315,12 +316,12 @@ class Judging:
         return Needs([f"{current().checks}.{unit}", *modules], given)
 
     def _run(self, there: Submission, place: int, step: Step) -> None:
-        if step.is_students and self._is_out(place):
-            return  # it killed the child before; the rest goes on without it
+        if step.is_students and (self._is_out(place) or self._is_never_reached(place)):
+            return  # the rest goes on without it
         self.tell(place)
         try:
             with self.alarm.step():
-                report = there.run(step.source, self._reserved(step))
+                report = there.run(step.source, self._reserved(step), step.count)
         except Gone as gone:
             raise _Died(place, str(gone)) from None
         except Exception as error:
@@ -522,6 +523,10 @@ class Judging:
         below = [] if is_right else [p for p in typed if p > number and self._has_no_blank(p)]
         if below and result.outcome == Outcome.NOT_ATTEMPTED:
             result = replace(result, outcome=str(Outcome.UNCHECKED), says=TYPED_BELOW)
+        missing = MISSING.search(result.says) if result.outcome == Outcome.UNCHECKED else None
+        if missing and (failed := self._failed_to_make(missing[1])):
+            trouble = self._cause(failed[-1]).trouble.rstrip(".")
+            result = replace(result, says=f"{result.says} Your cell {trouble}.")
         above = [p for p in typed if p <= number]
         own = [self.steps[p].source for p in (*above, *below)]
         if call.check and call.check != self.asked[result.name]:
@@ -541,13 +546,23 @@ class Judging:
 
     def _stands(self, result: Result, number: int) -> bool:
         """Does an earlier verdict stand? Until a call in the notebook comes to another one."""
-        step = self.steps[number]
-        behind_error = any(
-            self.ran[p].trouble and self.steps[p].cell == step.cell >= 0
-            for p in range(number)
-            if p in self.ran
+        is_restored = self.steps[number].is_restored
+        return is_restored or self._is_behind_error(number) or result.outcome in NO_VERDICT
+
+    def _is_behind_error(self, number: int) -> bool:
+        """Did an earlier part of its cell stop at an error?"""
+        cell, earlier = self.steps[number].cell, (p for p in self.ran if p < number)
+        return cell >= 0 and any(
+            self.steps[p].cell == cell and self.ran[p].trouble for p in earlier
         )
-        return step.is_restored or behind_error or result.outcome in NO_VERDICT
+
+    def _is_never_reached(self, place: int) -> bool:
+        """Is it behind an error of its cell, and typed for what had a verdict, which stands?"""
+        has_verdict = any(map(self._has_verdict, self.steps[place].answers))
+        if place not in self.ran and has_verdict and self._is_behind_error(place):
+            self.unreached.add(place)
+            self.ran[place] = Ran()
+        return place in self.unreached
 
     def _about_cells(self, places: Iterable[int]) -> Iterator[str]:
         """What a person should know of these cells."""

@@ -189,6 +189,20 @@ GIVEN |= {
     "another call that is never reached": behind(
         changed(), ("x", "1 / 0\ncheck.even_sum(n)"), ("y", "total = 3")
     ),
+    "an answer behind an error in its cell": behind(
+        changed(), ("x", f"1 / 0\n{CHECK}\ntotal = 3"), ("y", CHECK)
+    ),
+    "called of a value that was shown": changed(
+        answer_even_sum="n * (n + 1)", check_even_sum="check.even_sum(Out[3])"
+    ),
+    "called of a value that was shown, by its number": changed(
+        answer_even_sum="n * (n + 1)", answer_running_sums=f"mine = _3\n{RUNNING}",
+        check_even_sum="scoreboard()\n\ncheck.even_sum(_3)",
+    ),
+    "a file that is run": [
+        ("", f"%%writefile mine.py\nimport numpy as np\n{RUNNING}"),
+        *changed(answer_running_sums="%run -i mine"),
+    ],
     "another call without a value": behind(changed(), ("x", "check.even_sum(nowhere)")),
     "a call in a function that nobody calls": behind(
         changed(), ("x", "def later():\n    check.even_sum(n)")
@@ -433,6 +447,14 @@ def test_of_errors_that_follow_from_one_another_the_first_is_told(judge_process)
     grade, _ = graded(judge_process, cells, UNIT)
     (result,) = (r for r in grade.results if r.name == "own_sums")
     assert result.says.startswith("Your cell raised EOFError: nobody is there to answer input()")
+
+
+def test_where_a_function_lacks_a_name_the_cell_that_was_to_make_it_is_told(judge_process):
+    cells = changed(answer_running_sums="def running(x):\n    return pd.cumsum(x)")
+    grade, _ = graded(judge_process, [("x", "import nowhere as pd"), *cells], UNIT)
+    (result,) = (r for r in grade.results if r.name == "running_sums")
+    assert result.outcome == "could not be checked"
+    assert result.says.endswith("Your cell raised ModuleNotFoundError: No module named 'nowhere'.")
 
 
 def test_an_answer_below_the_last_check_is_shown_too(judge_process):
