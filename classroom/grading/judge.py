@@ -505,9 +505,13 @@ class Judging:
             called=call.source[:200] if call.check else self.sources[exercise.name],
             by_hand=tuple(_about_verdict(feedback)),
         )
+        kept = self.results.get(exercise.name)
         stands = self._has_verdict(exercise.name) and self._stands(result, number)
-        if stands:
-            result = replace(self.results[exercise.name], shown=())
+        if kept and stands:
+            result = replace(kept, shown=())
+        elif kept and kept.earned > result.earned:
+            says = f"An earlier call gave {kept.earned} of {kept.points}; the last one counts."
+            result = replace(result, by_hand=(*result.by_hand, says))
         if is_called or not call.is_restored:
             self.shown[exercise.name] = self._shown(number, exercise.name) or 0
         if exercise.points >= (shown := self.shown.get(exercise.name, 0)) > result.earned:

@@ -203,6 +203,10 @@ GIVEN |= {
         ("", f"%%writefile mine.py\nimport numpy as np\n{RUNNING}"),
         *changed(answer_running_sums="%run -i mine"),
     ],
+    "a function that gives the same array again": changed(
+        answer_running_sums="kept = np.zeros(99)\n\n\ndef running(x):\n"
+        "    kept[: len(x)] = np.cumsum(x)\n    return kept[: len(x)]"
+    ),
     "another call without a value": behind(changed(), ("x", "check.even_sum(nowhere)")),
     "a call in a function that nobody calls": behind(
         changed(), ("x", "def later():\n    check.even_sum(n)")
@@ -455,6 +459,20 @@ def test_where_a_function_lacks_a_name_the_cell_that_was_to_make_it_is_told(judg
     (result,) = (r for r in grade.results if r.name == "running_sums")
     assert result.outcome == "could not be checked"
     assert result.says.endswith("Your cell raised ModuleNotFoundError: No module named 'nowhere'.")
+
+
+LESS = {
+    "with another answer": ("x", f"total = n\n{CHECK}"),
+    "in a loop": ("x", "for total in (total, n):\n    print(check.even_sum(total))"),
+}
+
+
+@pytest.mark.parametrize("kind", LESS)
+def test_where_the_last_call_gives_less_than_an_earlier_one_a_person_is_told(judge_process, kind):
+    grade, _ = graded(judge_process, behind(changed(), LESS[kind]), UNIT)
+    (result,) = (r for r in grade.results if r.name == "even_sum")
+    assert (result.outcome, result.earned) == ("wrong", 0)
+    assert "An earlier call gave 2 of 2; the last one counts." in result.by_hand
 
 
 def test_an_answer_below_the_last_check_is_shown_too(judge_process):
