@@ -508,14 +508,12 @@ class Judging:
         kept = self.results.get(exercise.name)
         stands = self._has_verdict(exercise.name) and self._stands(result, number)
         if kept and stands:
-            result = replace(kept, shown=())
+            result = kept
         elif kept and kept.earned > result.earned:
             says = f"An earlier call gave {kept.earned} of {kept.points}; the last one counts."
             result = replace(result, by_hand=(*result.by_hand, says))
         if is_called or not call.is_restored:
             self.shown[exercise.name] = self._shown(number, exercise.name) or 0
-        if exercise.points >= (shown := self.shown.get(exercise.name, 0)) > result.earned:
-            result = replace(result, shown=(shown, exercise.points))
         self.results[exercise.name], self.judged_at[exercise.name] = result, number
         return not stands
 
@@ -531,6 +529,8 @@ class Judging:
         if missing and (failed := self._failed_to_make(missing[1])):
             trouble = self._cause(failed[-1]).trouble.rstrip(".")
             result = replace(result, says=f"{result.says} Your cell {trouble}.")
+        if result.points >= (shown := self.shown.get(result.name, 0)) > result.earned:
+            result = replace(result, shown=(shown, result.points))
         above = [p for p in typed if p <= number]
         own = [self.steps[p].source for p in (*above, *below)]
         if call.check and call.check != self.asked[result.name]:
