@@ -689,8 +689,8 @@ class _Ids:
         if self.true is None and self.holds == NOBODYS and now not in (None, NOBODYS):
             self.holds = now  # the first id that is somebody's
             self.called = now if self.is_told else ""
-        if now != self.holds and not self.changed:
-            self.changed = f"{now}"
+        if now not in (None, self.holds) and not self.changed:
+            self.changed = str(now)
         return self.holds
 
     def notes(self, is_used: bool) -> list[str]:
