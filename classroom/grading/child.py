@@ -149,7 +149,8 @@ class Notebook:
         except Gone:
             raise
         except BaseException as raised:
-            error = in_short(raised)
+            went_on = {"went_on": True} if getattr(raised, "went_on", False) else {}
+            error = in_short(raised) | went_on
         self.called = dict(self.watch.called)
         about = {"printed": printed.text(), "error": error, "magics": self.shell.swallowed[:5]}
         about["called"] = {
@@ -272,6 +273,52 @@ def compiled(source: str, may_wait: bool = True) -> types.CodeType:
 
 
 def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bool = True) -> None:
+    """Run a cell; behind an import of what is not here, all runs that does not need it.
+
+    At home it is there. The error is raised in the end, and says that the cell went on.
+    """
+    absent: set[str] = set()  # names
+    first = None
+    while True:
+        try:
+            _execute(source, names, local, may_wait)
+            break
+        except (ModuleNotFoundError, NameError) as error:
+            stopped, source = _stopped_at(error, source)
+            if not stopped or (error.name not in absent and isinstance(error, NameError)):
+                raise
+            first = first or error
+            absent |= _made_by(stopped)
+    if first:
+        vars(first)["went_on"] = True
+        raise first
+
+
+def _made_by(statement: ast.stmt) -> set[str]:
+    """The names that a statement makes."""
+    nodes = [*ast.walk(statement)]
+    imported = {(n.asname or n.name).partition(".")[0] for n in nodes if isinstance(n, ast.alias)}
+    stored = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return imported | {node.id for node in stored}
+
+
+def _stopped_at(error: Exception, source: str) -> tuple[ast.stmt | None, str]:
+    """The statement of a cell at which it stopped, if that is known, and what stands behind it."""
+    trace = error.__traceback__
+    while trace and not trace.tb_frame.f_code.co_filename.startswith(CELL):
+        trace = trace.tb_next
+    try:
+        tree = ast.parse(source).body
+    except SyntaxError:
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        tree = ast.parse(TransformerManager().transform_cell(source)).body
+    begun = [s for s in tree if trace and s.lineno <= trace.tb_lineno]
+    rest = ast.unparse(ast.Module(tree[len(begun) :], []))
+    return (begun[-1] if begun else None), rest
+
+
+def _execute(source: str, names: dict, local: dict | None, may_wait: bool) -> None:
     """Run a cell, also one that waits at its top level, where it may."""
     result = eval(compiled(source, may_wait), names, local)
     if inspect.iscoroutine(result):

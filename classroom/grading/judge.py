@@ -104,6 +104,11 @@ class Ran:
         kind, says = self.error.get("type"), " ".join(str(self.error.get("says")).split())
         return f"raised {kind}: {says}".removesuffix(": ")
 
+    @property
+    def has_stopped(self) -> bool:
+        """Did it not come to its end?"""
+        return bool(self.trouble) and "went_on" not in (self.error or {})
+
 
 class _Died(Exception):
     """The child is gone, or its cell was stopped, and that is not certain yet."""
@@ -557,7 +562,7 @@ class Judging:
         """Did an earlier part of its cell stop at an error?"""
         cell, earlier = self.steps[number].cell, (p for p in self.ran if p < number)
         return cell >= 0 and any(
-            self.steps[p].cell == cell and self.ran[p].trouble for p in earlier
+            self.steps[p].cell == cell and self.ran[p].has_stopped for p in earlier
         )
 
     def _is_never_reached(self, place: int) -> bool:

@@ -268,6 +268,30 @@ GIVEN |= {
 }  # fmt: skip
 
 
+MOUNTED = "from google.colab import drive\nwhere = drive.mount('/content/drive')\nprint(where)\n"
+GIVEN |= {  # with packages that are there at home
+    "a drive that is mounted above the id": changed(
+        student=f"{MOUNTED}student = 7",
+        answer_own_sums="own_total, own_mean = sum(sums(7).numbers), sum(sums(7).numbers) / 4",
+    ),
+    "a drive that is mounted above all": [
+        ("", MOUNTED + "\n\n".join(source for _, source in changed()))
+    ],
+    "a package that is not needed": changed(
+        answer_even_sum=f"import nowhere as no; no.seed(1)\n{FIRST}"
+    ),
+    "a package that is not needed, timed": changed(
+        answer_even_sum=f"%%time\nfrom nowhere import bar\n{FIRST}"
+    ),
+    "a package in a loop that is not needed": changed(
+        answer_even_sum=f"%pwd\nfrom nowhere import bar\nfor k in bar(range(3)):\n    k\n{FIRST}"
+    ),
+    "mended at the end, behind a package that is not needed": behind(
+        changed(answer_even_sum="total = n"), ("x", f"import nowhere\n{FIRST}\n{CHECK}")
+    ),
+}  # fmt: skip
+
+
 def as_format_3(cells):
     code = [
         {"cell_type": "code", "language": "python", "input": s, "outputs": []} for _, s in cells
@@ -451,6 +475,19 @@ def test_of_errors_that_follow_from_one_another_the_first_is_told(judge_process)
     grade, _ = graded(judge_process, cells, UNIT)
     (result,) = (r for r in grade.results if r.name == "own_sums")
     assert result.says.startswith("Your cell raised EOFError: nobody is there to answer input()")
+
+
+def test_what_needs_a_package_that_is_not_here_is_told_so(judge_process):
+    cells = changed(answer_even_sum="import nowhere as no\ntwo = no.two\ntotal = two * n")
+    grade, _ = graded(judge_process, cells, UNIT)
+    (result,) = (r for r in grade.results if r.name == "even_sum")
+    assert result.says.startswith("Your cell raised ModuleNotFoundError: No module named 'nowhere'")
+
+
+@pytest.mark.parametrize("stops", ["nowhere()", "1 / 0", "from math import nowhere"])
+def test_at_another_error_a_cell_stops(judge_process, stops):
+    grade, _ = graded(judge_process, changed(answer_even_sum=f"{stops}\n{FIRST}"), UNIT)
+    assert [r.earned for r in grade.results if r.name == "even_sum"] == [0]
 
 
 def test_where_a_function_lacks_a_name_the_cell_that_was_to_make_it_is_told(judge_process):
