@@ -242,6 +242,7 @@ class TimedPeer(Peer):
 
 
 PROMPT = re.compile(r"\s*In ?\[\d+\]:")  # pasted with the cell; the rest would be an annotation
+OF_THE_MACHINE = (ModuleNotFoundError, OSError, EOFError)
 SHOWN = ast.parse("get_ipython().shown", mode="eval").body  # which has the last value as `_`
 
 
@@ -273,9 +274,10 @@ def compiled(source: str, may_wait: bool = True) -> types.CodeType:
 
 
 def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bool = True) -> None:
-    """Run a cell; behind an import of what is not here, all runs that does not need it.
+    """Run a cell; where something of the machine at home is not here, what does not need it.
 
-    At home it is there. The error is raised in the end, and says that the cell went on.
+    That is a package, a file or somebody who types. The error is raised in the end, and says that
+    the cell went on.
     """
     absent: set[str] = set()  # names
     first = None
@@ -283,9 +285,9 @@ def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bo
         try:
             _execute(source, names, local, may_wait)
             break
-        except (ModuleNotFoundError, NameError) as error:
+        except (*OF_THE_MACHINE, NameError) as error:
             stopped, source = _stopped_at(error, source)
-            if not stopped or (error.name not in absent and isinstance(error, NameError)):
+            if not stopped or (isinstance(error, NameError) and error.name not in absent):
                 raise
             first = first or error
             absent |= _made_by(stopped)

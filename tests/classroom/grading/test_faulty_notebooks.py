@@ -277,6 +277,16 @@ GIVEN |= {  # with packages that are there at home
     "a drive that is mounted above all": [
         ("", MOUNTED + "\n\n".join(source for _, source in changed()))
     ],
+    "a folder at home above the id": changed(
+        student="import os\nos.chdir('/home/ada/course')\nstudent = 7",
+        answer_own_sums="own_total, own_mean = sum(sums(7).numbers), sum(sums(7).numbers) / 4",
+    ),
+    "a name that is asked for": changed(
+        answer_even_sum=f"name = input('Your name?')\nprint(name)\n{FIRST}"
+    ),
+    "a file that is not handed in": changed(
+        answer_even_sum=f"with open('data.csv') as file:\n    data = file.read()\n{FIRST}"
+    ),
     "a package that is not needed": changed(
         answer_even_sum=f"import nowhere as no; no.seed(1)\n{FIRST}"
     ),
