@@ -527,7 +527,8 @@ class Judging:
         number, typed = self.judged_at[result.name], self._typed(result.name)
         call = self.steps[number]
         is_right = result.outcome == Outcome.RIGHT
-        below = [] if is_right else [p for p in typed if p > number and self._has_no_blank(p)]
+        below = [p for p in typed if p > number and BLANK not in self.steps[p].source]
+        below = [] if is_right else below
         if below and result.outcome == Outcome.NOT_ATTEMPTED:
             result = replace(result, outcome=str(Outcome.UNCHECKED), says=TYPED_BELOW)
         missing = MISSING.search(result.says) if result.outcome == Outcome.UNCHECKED else None
@@ -549,9 +550,6 @@ class Judging:
             printed="".join(self.ran[p].printed for p in above if p in self.ran)[:2000],
             by_hand=(*result.by_hand, *about),
         )
-
-    def _has_no_blank(self, place: int) -> bool:
-        return BLANK not in self.steps[place].source
 
     def _stands(self, result: Result, number: int) -> bool:
         """Does an earlier verdict stand? Until a call in the notebook comes to another one."""
