@@ -243,6 +243,7 @@ class TimedPeer(Peer):
 
 PROMPT = re.compile(r"\s*In ?\[\d+\]:")  # pasted with the cell; the rest would be an annotation
 OF_THE_MACHINE = (ModuleNotFoundError, OSError, EOFError)
+ABSENT: set[str] = set()  # names that statements with such an error were to make
 SHOWN = ast.parse("get_ipython().shown", mode="eval").body  # which has the last value as `_`
 
 
@@ -279,7 +280,6 @@ def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bo
     That is a package, a file or somebody who types. The error is raised in the end, and says that
     the cell went on.
     """
-    absent: set[str] = set()  # names
     first = None
     while True:
         try:
@@ -287,10 +287,10 @@ def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bo
             break
         except (*OF_THE_MACHINE, NameError) as error:
             stopped, source = _stopped_at(error, source)
-            if not stopped or (isinstance(error, NameError) and error.name not in absent):
+            if not stopped or (isinstance(error, NameError) and error.name not in ABSENT):
                 raise
             first = first or error
-            absent |= _made_by(stopped)
+            ABSENT.update(_made_by(stopped))
     if first:
         vars(first)["went_on"] = True
         raise first
@@ -298,10 +298,14 @@ def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bo
 
 def _made_by(statement: ast.stmt) -> set[str]:
     """The names that a statement makes."""
-    nodes = [*ast.walk(statement)]
-    imported = {(n.asname or n.name).partition(".")[0] for n in nodes if isinstance(n, ast.alias)}
-    stored = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    return imported | {node.id for node in stored}
+    made = {getattr(statement, "name", "")}  # of a function or a class
+    for node in ast.walk(statement):
+        match node:
+            case ast.alias(name=name, asname=other):
+                made.add((other or name).partition(".")[0])
+            case ast.Name(id=name, ctx=ast.Store()):
+                made.add(name)
+    return made
 
 
 def _stopped_at(error: Exception, source: str) -> tuple[ast.stmt | None, str]:
@@ -315,9 +319,8 @@ def _stopped_at(error: Exception, source: str) -> tuple[ast.stmt | None, str]:
         from IPython.core.inputtransformer2 import TransformerManager
 
         tree = ast.parse(TransformerManager().transform_cell(source)).body
-    begun = [s for s in tree if trace and s.lineno <= trace.tb_lineno]
-    rest = ast.unparse(ast.Module(tree[len(begun) :], []))
-    return (begun[-1] if begun else None), rest
+    left = [s for s in tree if trace and (s.end_lineno or 0) >= trace.tb_lineno]
+    return (left[0] if left else None), ast.unparse(ast.Module(left[1:], []))
 
 
 def _execute(source: str, names: dict, local: dict | None, may_wait: bool) -> None:

@@ -534,7 +534,8 @@ class Judging:
         missing = MISSING.search(result.says) if result.outcome == Outcome.UNCHECKED else None
         if missing and (failed := self._failed_to_make(missing[1])):
             trouble = self._cause(failed[-1]).trouble.rstrip(".")
-            result = replace(result, says=f"{result.says} Your cell {trouble}.")
+            if trouble not in result.says:
+                result = replace(result, says=f"{result.says} Your cell {trouble}.")
         if result.points >= (shown := self.shown.get(result.name, 0)) > result.earned:
             result = replace(result, shown=(shown, result.points))
         above = [p for p in typed if p <= number]

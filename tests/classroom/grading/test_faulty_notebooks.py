@@ -293,6 +293,15 @@ GIVEN |= {  # with packages that are there at home
     "a package that is not needed, timed": changed(
         answer_even_sum=f"%%time\nfrom nowhere import bar\n{FIRST}"
     ),
+    "a package from above that is not needed": [
+        ("x", "import nowhere as no"),
+        *changed(answer_even_sum=f"device = no.device()\nprint(device)\n{FIRST}"),
+    ],
+    "a package on the line of the answer": changed(answer_even_sum=f"import nowhere; {FIRST}"),
+    "a class, with a function, that needs a package": changed(
+        answer_even_sum="from nowhere import Net, fast\n\n\nclass Mine(Net):\n    pass\n\n\n"
+        f"@fast\ndef go(x):\n    return x\n\n\nmine = Mine(go)\nprint(mine)\n{FIRST}"
+    ),
     "a package in a loop that is not needed": changed(
         answer_even_sum=f"%pwd\nfrom nowhere import bar\nfor k in bar(range(3)):\n    k\n{FIRST}"
     ),
