@@ -15,7 +15,7 @@ import ast
 import functools
 import itertools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -36,9 +36,10 @@ class Step:
     check: Check | None = None
     tells_id: bool = False
     is_answer: bool = False
-    exercise: str = ""  # the next one that is called
+    exercise: str = ""  # the one that is called here
     answers: frozenset[str] = frozenset()  # the exercises for which it was typed
     cell: int = -1  # of the student's, of which this is a part
+    count: int = 0  # the number that a clean run gives that cell
     is_restored: bool = False  # the student's notebook does not call this check here
 
 
@@ -88,6 +89,8 @@ class _Assembling:
             for cell in submission
             if role_of_code(cell.source) is not Role.SCOREBOARD
         ]
+        runs = itertools.accumulate(bool(cell.source.strip()) for cell in submission)
+        self.counts = {id(cell): count for cell, count in zip(submission, runs, strict=True)}
         self.places = self._places()
         self.last = self._last_calls()
         self.made = set(self.given)  # names, up to here
@@ -106,7 +109,7 @@ class _Assembling:
         self._catch_up(len(self.ours))
         self._judge_due()
         self._judge_where_typed()
-        return Assembly(tuple(self._with_exercises()), tuple(self.notes))
+        return Assembly(tuple(self._with_answers()), tuple(self.notes))
 
     # -- what each cell is ----------------------------------------------------------------------
 
@@ -197,7 +200,7 @@ class _Assembling:
         name = place or cell.id or f"cell {number + 1}"
         if part.check is None:
             own = Step(name, part.source, is_students=True, is_answer=is_answer, cell=number)
-            own = replace(own, tells_id=self._tells_id(number))
+            own = replace(own, tells_id=self._tells_id(number), count=self.counts[id(cell)])
             if not part.source.strip():
                 return
             self.made |= bound(part.source)
@@ -257,7 +260,7 @@ class _Assembling:
         for exercise in (name for name in self.checks if name not in self.last):
             ours = [i for i, s in enumerate(self.steps) if s.check and s.exercise == exercise]
             below = (s for s in self.steps[ours[-1] + 1 :] if s.is_students)
-            if any(exercise in self._answered(step) for step in below):
+            if any(exercise in self._asked_for(step) for step in below):
                 self.done.discard(exercise)
                 self._judge(exercise)
 
@@ -298,29 +301,28 @@ class _Assembling:
 
     # -- what was typed for what ----------------------------------------------------------------
 
-    def _with_exercises(self) -> Iterator[Step]:
-        """The student's steps with the exercise that is called next, and those they answer."""
+    def _with_answers(self) -> list[Step]:
+        """The steps, each of the student's with the exercises for which it was typed."""
         following, named = "", []
         for step in reversed(self.steps):
             following = step.exercise or (step.is_students and self._named(step)) or following
-            if step.id or step.check:
-                own = step.is_students and not step.tells_id
-                step = replace(step, exercise=following) if own or step.check else step
-                answers = self._answered(step) if step.is_students else frozenset()
-                named.append(replace(step, answers=answers))
-        return reversed(named)
+            if step.is_students:
+                next_one = {following} - {""} if not step.tells_id else set()
+                step = replace(step, answers=frozenset(self._asked_for(step) or next_one))
+            named += [step] if step.id or step.check else []
+        return named[::-1]
 
     def _named(self, step: Step) -> str:
         """The first exercise that code of theirs names behind the word check."""
         _, _, behind = step.source.partition("check")
         return next((n for n in re.findall(r"[.\"']\s*(\w+)", behind) if n in self.checks), "")
 
-    def _answered(self, step: Step) -> frozenset[str]:
-        """The exercises that ask for what it makes, or whose cell it is; else the next one."""
+    def _asked_for(self, step: Step) -> set[str]:
+        """The exercises that ask for what it makes, or whose cell it is."""
         asked = {exercise for name in bound(step.source) for exercise in self._asking.get(name, ())}
-        if step.is_answer and len(self.cells[step.cell][1]) == 1:
-            asked.add(self.exercise_of.get(step.id, step.exercise))
-        return frozenset(asked or {step.exercise})
+        if step.is_answer and len(self.cells[step.cell][1]) == 1 and step.id in self.exercise_of:
+            asked.add(self.exercise_of[step.id])
+        return asked
 
     @functools.cached_property
     def _asking(self) -> dict[str, set[str]]:

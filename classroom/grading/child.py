@@ -96,6 +96,7 @@ class Notebook:
         module = types.ModuleType("__main__")
         self.shell = Shell(module.__dict__)
         module.__dict__.update(get_ipython=lambda: self.shell, display=_display)
+        module.__dict__.update(Out=self.shell.values, _oh=self.shell.values)
         sys.modules["__main__"], self.names = module, module.__dict__
         vars(builtins).update(BUILTINS)
         asked = types.ModuleType(ASKED_FOR_SHELL)
@@ -108,6 +109,7 @@ class Notebook:
         """Run a cell, or tell the value of an expression of the instructor's."""
         match question["ask"]:
             case "run":
+                self.shell.count = question.get("count", 0)
                 return self.run(question["source"], question.get("names") or ())
             case "value":
                 return eval(question["expression"], self.names)
@@ -147,7 +149,8 @@ class Notebook:
         except Gone:
             raise
         except BaseException as raised:
-            error = in_short(raised)
+            went_on = {"went_on": True} if getattr(raised, "went_on", False) else {}
+            error = in_short(raised) | went_on
         self.called = dict(self.watch.called)
         about = {"printed": printed.text(), "error": error, "magics": self.shell.swallowed[:5]}
         about["called"] = {
@@ -239,6 +242,8 @@ class TimedPeer(Peer):
 
 
 PROMPT = re.compile(r"\s*In ?\[\d+\]:")  # pasted with the cell; the rest would be an annotation
+OF_THE_MACHINE = (ModuleNotFoundError, OSError, EOFError)
+ABSENT: set[str] = set()  # names that statements with such an error were to make
 SHOWN = ast.parse("get_ipython().shown", mode="eval").body  # which has the last value as `_`
 
 
@@ -270,6 +275,55 @@ def compiled(source: str, may_wait: bool = True) -> types.CodeType:
 
 
 def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bool = True) -> None:
+    """Run a cell; where something of the machine at home is not here, what does not need it.
+
+    That is a package, a file or somebody who types. The error is raised in the end, and says that
+    the cell went on.
+    """
+    first = None
+    while True:
+        try:
+            _execute(source, names, local, may_wait)
+            break
+        except (*OF_THE_MACHINE, NameError) as error:
+            stopped, source = _stopped_at(error, source)
+            if not stopped or (isinstance(error, NameError) and error.name not in ABSENT):
+                raise
+            first = first or error
+            ABSENT.update(_made_by(stopped))
+    if first:
+        vars(first)["went_on"] = True
+        raise first
+
+
+def _made_by(statement: ast.stmt) -> set[str]:
+    """The names that a statement makes."""
+    made = {getattr(statement, "name", "")}  # of a function or a class
+    for node in ast.walk(statement):
+        match node:
+            case ast.alias(name=name, asname=other):
+                made.add((other or name).partition(".")[0])
+            case ast.Name(id=name, ctx=ast.Store()):
+                made.add(name)
+    return made
+
+
+def _stopped_at(error: Exception, source: str) -> tuple[ast.stmt | None, str]:
+    """The statement of a cell at which it stopped, if that is known, and what stands behind it."""
+    trace = error.__traceback__
+    while trace and not trace.tb_frame.f_code.co_filename.startswith(CELL):
+        trace = trace.tb_next
+    try:
+        tree = ast.parse(source).body
+    except SyntaxError:
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        tree = ast.parse(TransformerManager().transform_cell(source)).body
+    left = [s for s in tree if trace and (s.end_lineno or 0) >= trace.tb_lineno]
+    return (left[0] if left else None), ast.unparse(ast.Module(left[1:], []))
+
+
+def _execute(source: str, names: dict, local: dict | None, may_wait: bool) -> None:
     """Run a cell, also one that waits at its top level, where it may."""
     result = eval(compiled(source, may_wait), names, local)
     if inspect.iscoroutine(result):
@@ -294,9 +348,12 @@ class Shell:
         self.user_ns = names
         self.swallowed: list[str] = []
         self._last: tuple[Any, ...] = ()
+        self.count, self.values = 0, dict[int, Any]()  # of the cell that runs; what others showed
 
     def shown(self, value: Any) -> None:
-        """Keep the last value of a cell as `_`, those before as `__` and `___`."""
+        """Keep the last value of a cell as `_` and `Out[n]`, those before as `__` and `___`."""
+        if value is not None and self.count:
+            self.values[self.count] = self.user_ns[f"_{self.count}"] = value
         names = [name for name in ("_", "__", "___") if name in self.user_ns]
         is_own = any(self.user_ns[n] is not v for n, v in zip(names, self._last, strict=False))
         if value is None or is_own or len(names) > len(self._last):
@@ -310,8 +367,10 @@ class Shell:
             return self._line(_without_options(line))
         if name == "timeit":
             return self._measured(_without_options(line))
-        if name == "run" and os.path.isfile(line.strip()):
-            return execute(Path(line.strip()).read_text(), self.user_ns, may_wait=False)
+        if name == "run":
+            word = _without_options(line).partition(" ")[0].strip("'\"")
+            if file := next(filter(os.path.isfile, (word, f"{word}.py")), None):
+                return execute(Path(file).read_text(), self.user_ns, may_wait=False)
         if name in ("env", "set_env") and (pair := re.match(r"(\w+)[\s=]+(.+)", line.strip())):
             return os.environ.update({pair[1]: pair[2]})
         if name == "pwd":

@@ -22,7 +22,7 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -63,7 +63,7 @@ TYPED_BELOW = (
     "Where the check stands there is no answer: it is typed below. Move that cell up, or call the "
     "check again behind it."
 )
-MISSING = re.compile(r"^name '(\w+)' is not defined")
+MISSING = re.compile(r"\bname '(\w+)' is not defined")
 NO_VERDICT = (Outcome.NOT_ATTEMPTED, Outcome.UNCHECKED)
 NOBODYS_ID = (
     "Your notebook has the student id 0, which is nobody's: your answers were checked with the "
@@ -104,6 +104,11 @@ class Ran:
         kind, says = self.error.get("type"), " ".join(str(self.error.get("says")).split())
         return f"raised {kind}: {says}".removesuffix(": ")
 
+    @property
+    def has_stopped(self) -> bool:
+        """Did it not come to its end?"""
+        return bool(self.trouble) and "went_on" not in (self.error or {})
+
 
 class _Died(Exception):
     """The child is gone, or its cell was stopped, and that is not certain yet."""
@@ -133,6 +138,7 @@ class Judging:
         calls = {called_check(source): source for _, _, source in job.solution}
         self.sources = {check.exercise: source for check, source in calls.items() if check}
         self.ran: dict[int, Ran] = {}
+        self.unreached: set[int] = set()  # the places of what an error kept from running
         self.results: dict[str, Result] = {}
         self.shown: dict[str, int] = {}  # points that the last call of a cell showed, by exercise
         self.judged_at: dict[str, int] = {}  # the step at which each exercise was judged last
@@ -145,6 +151,7 @@ class Judging:
         self.references: dict[str, dict] = {}
         self.with_other_ids: dict[str, dict[str, Result]] = {}  # by id and exercise
         self.judged_last = ""
+        self.seen: dict[str, dict[str, None]] = defaultdict(dict)  # by exercise, while it ran
         self.loaded: list[str] = []  # the modules of the child that ran the solution
 
     def graded(self) -> Graded:
@@ -173,7 +180,7 @@ class Judging:
             digest=self.job.digest,
             student_id=self.ids.holds,
             written_id=self.ids.written if self.ids.written != self.ids.holds else None,
-            results=tuple(self.results[name] for name in judged),
+            results=tuple(self._with_typed(self.results[name]) for name in judged),
             notes=(*self.ids.notes(self._counts_with_id()), *self.assembly.notes, *self._magics()),
             by_hand=tuple(self._by_hand()),
             seconds=round(time.monotonic() - start, 3),
@@ -208,11 +215,7 @@ class Judging:
 
     def _note_seen(self, seen: tuple[str, ...]) -> None:
         """What functions did while they were called belongs to the exercise judged last."""
-        if seen and self.judged_last in self.results:
-            result = self.results[self.judged_last]
-            told = [f"While it was checked, it {what}." for what in seen]
-            fresh = tuple(says for says in told if says not in result.by_hand)
-            self.results[self.judged_last] = replace(result, by_hand=(*result.by_hand, *fresh))
+        self.seen[self.judged_last] |= {f"While it was checked, it {what}.": None for what in seen}
 
     def tell(self, place: int) -> None:
         """Say which step begins."""
@@ -320,12 +323,12 @@ class Judging:
         return Needs([f"{current().checks}.{unit}", *modules], given)
 
     def _run(self, there: Submission, place: int, step: Step) -> None:
-        if step.is_students and self._is_out(place):
-            return  # it killed the child before; the rest goes on without it
+        if step.is_students and (self._is_out(place) or self._is_never_reached(place)):
+            return  # the rest goes on without it
         self.tell(place)
         try:
             with self.alarm.step():
-                report = there.run(step.source, self._reserved(step))
+                report = there.run(step.source, self._reserved(step), step.count)
         except Gone as gone:
             raise _Died(place, str(gone)) from None
         except Exception as error:
@@ -338,10 +341,9 @@ class Judging:
             raise _Died(place, "took too long")
         self._tell(step, self.ran[place])
 
-    def _reserved(self, step: Step) -> Sequence[str]:
-        """The functions that are the answer of the exercise to which a cell belongs."""
-        exercise = self.exercises.get(step.exercise or "")
-        return exercise.forbidden if exercise else ()
+    def _reserved(self, step: Step) -> list[str]:
+        """The functions that are the answers of the exercises for which a cell was typed."""
+        return [name for e in sorted(step.answers) for name in self.exercises[e].forbidden]
 
     def _tell(self, step: Step, ran: Ran) -> None:
         if self.job.verbose:
@@ -446,14 +448,14 @@ class Judging:
         self, place: int, exercise: str, expression: str, error: Exception
     ) -> NotAttempted | Unreadable:
         """The expression has no value: not attempted, or there was an error."""
-        before = self._typed(place, exercise)
-        errors = [self.ran[p] for p in before if self.ran[p].trouble]
+        above = [p for p in self._typed(exercise) if p <= self._cell_of(place)[0] and p in self.ran]
+        errors = [self.ran[p] for p in above if self.ran[p].trouble]
         blank = any((ran.error or {}).get("type") == "NotAttempted" for ran in errors)
-        if blank or all(_is_empty(self.steps[p].source) for p in before):
+        if blank or all(_is_empty(self.steps[p].source) for p in above):
             return NotAttempted()
         if isinstance(error, WireError):
             says = f"`{expression}` cannot be checked: {error}."
-        elif magics := [magic for p in before for magic in self.ran[p].magics]:
+        elif magics := [magic for p in above for magic in self.ran[p].magics]:
             says = f"{magics[0]} does nothing here, nor does what it holds; leave it out. So there "
             says += f"is no `{expression}`."
         elif errors := self._failed_to_make(expression) or errors:
@@ -482,18 +484,14 @@ class Judging:
             known.append(ran := earlier[-1])
         return ran
 
-    def _before(self, place: int, exercise: str) -> list[int]:
-        """The places up to this one of the student's cells since the exercise before, and its."""
-        number, _ = self._cell_of(place)
-        ran = (p for p in range(number + 1) if self.steps[p].is_students and p in self.ran)
-        return [p for p in ran if self.steps[p].exercise == exercise or self._is_of(p, exercise)]
-
-    def _typed(self, place: int, exercise: str) -> list[int]:
-        """Those of them in which its answer was typed, and not another one."""
-        return [p for p in self._before(place, exercise) if self._is_of(p, exercise)]
-
-    def _is_of(self, place: int, exercise: str) -> bool:
-        return exercise in self.steps[place].answers or self._shown(place, exercise) is not None
+    def _typed(self, exercise: str) -> list[int]:
+        """The places of all that the student typed for an exercise, with what called its check."""
+        return [
+            place
+            for place, step in enumerate(self.steps)
+            if step.is_students
+            and (exercise in step.answers or self._shown(place, exercise) is not None)
+        ]
 
     def _settle(self, check: Check, says: str, place: int) -> None:
         exercise = self.exercises[check.exercise]
@@ -505,68 +503,84 @@ class Judging:
         return next((one.earned for one in called if one.exercise == exercise), None)
 
     def _record(self, exercise: Exercise, feedback: Feedback, place: int, seconds: float) -> bool:
-        """Note the verdict, with all that was typed; False if the one of an earlier call stands."""
+        """Note the verdict; False if the one of an earlier call stands."""
         number, is_called = self._cell_of(place)
-        before, call = self._before(place, exercise.name), self.steps[number]
-        troubles = [f"The cell {self.steps[p].id} {self.ran[p].trouble}" for p in before]
-        typed = self._typed(place, exercise.name)
-        own = [self.steps[p].source for p in typed]
-        if feedback.outcome is not Outcome.RIGHT and (below := self._below(exercise.name, number)):
-            own += below
-            if feedback.outcome is Outcome.NOT_ATTEMPTED:
-                feedback = _said(exercise, Outcome.UNCHECKED, TYPED_BELOW)
-        if call.check and call.check != self.asked[exercise.name]:
-            own.append(call.source)  # it has other arguments, and may hold the answer
+        call = self.steps[number]
         result = Result(
             **feedback.as_dict(),
-            answer="\n\n".join(own)[:20_000],
-            notes=tuple(
-                f"{t}." for t, p in zip(troubles, before, strict=True) if self.ran[p].fatal
-            ),
             seconds=round(seconds, 4),
             called=call.source[:200] if call.check else self.sources[exercise.name],
-            printed="".join(self.ran[p].printed for p in typed)[:2000],
-            by_hand=tuple(self._about_answer(feedback, [*before, number])),
+            by_hand=tuple(_about_verdict(feedback)),
         )
         kept = self.results.get(exercise.name)
         stands = self._has_verdict(exercise.name) and self._stands(result, number)
         if kept and stands:
-            verdict = ("outcome", "earned", "says", "mistakes", "called", "seconds")
-            result = replace(result, **{name: getattr(kept, name) for name in verdict})
+            result = kept
+        elif kept and kept.earned > result.earned:
+            says = f"An earlier call gave {kept.earned} of {kept.points}; the last one counts."
+            result = replace(result, by_hand=(*result.by_hand, says))
         if is_called or not call.is_restored:
             self.shown[exercise.name] = self._shown(number, exercise.name) or 0
-        if exercise.points >= (shown := self.shown.get(exercise.name, 0)) > result.earned:
-            result = replace(result, shown=(shown, exercise.points))
         self.results[exercise.name], self.judged_at[exercise.name] = result, number
         return not stands
 
+    def _with_typed(self, result: Result) -> Result:
+        """The result with all that was typed for it, and what a person should know of that."""
+        number, typed = self.judged_at[result.name], self._typed(result.name)
+        call = self.steps[number]
+        is_right = result.outcome == Outcome.RIGHT
+        below = [p for p in typed if p > number and BLANK not in self.steps[p].source]
+        below = [] if is_right else below
+        if below and result.outcome == Outcome.NOT_ATTEMPTED:
+            result = replace(result, outcome=str(Outcome.UNCHECKED), says=TYPED_BELOW)
+        missing = MISSING.search(result.says) if result.outcome == Outcome.UNCHECKED else None
+        if missing and (failed := self._failed_to_make(missing[1])):
+            trouble = self._cause(failed[-1]).trouble.rstrip(".")
+            if trouble not in result.says:
+                result = replace(result, says=f"{result.says} Your cell {trouble}.")
+        if result.points >= (shown := self.shown.get(result.name, 0)) > result.earned:
+            result = replace(result, shown=(shown, result.points))
+        above = [p for p in typed if p <= number]
+        own = [self.steps[p].source for p in (*above, *below)]
+        if call.check and call.check != self.asked[result.name]:
+            own.append(call.source)  # it has other arguments, and may hold the answer
+        stopped = (p for p in typed if self._is_out(p))
+        about = dict.fromkeys(self._about_cells({*typed, number})) | self.seen[result.name]
+        return replace(
+            result,
+            answer="\n\n".join(own)[:20_000],
+            notes=tuple(f"The cell {self.steps[p].id} {self.ran[p].trouble}." for p in stopped),
+            printed="".join(self.ran[p].printed for p in above if p in self.ran)[:2000],
+            by_hand=(*result.by_hand, *about),
+        )
+
     def _stands(self, result: Result, number: int) -> bool:
         """Does an earlier verdict stand? Until a call in the notebook comes to another one."""
-        step = self.steps[number]
-        behind_error = any(
-            self.ran[p].trouble and self.steps[p].cell == step.cell >= 0
-            for p in range(number)
-            if p in self.ran
+        is_restored = self.steps[number].is_restored
+        return is_restored or self._is_behind_error(number) or result.outcome in NO_VERDICT
+
+    def _is_behind_error(self, number: int) -> bool:
+        """Did an earlier part of its cell stop at an error?"""
+        cell, earlier = self.steps[number].cell, (p for p in self.ran if p < number)
+        return cell >= 0 and any(
+            self.steps[p].cell == cell and self.ran[p].has_stopped for p in earlier
         )
-        return step.is_restored or behind_error or result.outcome in NO_VERDICT
 
-    def _below(self, exercise: str, place: int) -> list[str]:
-        """What was typed for an exercise below the place where it is judged, and has no blank."""
-        below = (s for s in self.steps[place + 1 :] if s.is_students and exercise in s.answers)
-        return [step.source for step in below if BLANK not in step.source]
+    def _is_never_reached(self, place: int) -> bool:
+        """Is it behind an error of its cell, and typed for what had a verdict, which stands?"""
+        has_verdict = any(map(self._has_verdict, self.steps[place].answers))
+        if place not in self.ran and has_verdict and self._is_behind_error(place):
+            self.unreached.add(place)
+            self.ran[place] = Ran()
+        return place in self.unreached
 
-    def _about_answer(self, feedback: Feedback, places: list[int]) -> Iterator[str]:
-        """What a person should know about this answer."""
-        if "The check itself failed" in feedback.says:
-            yield "The check failed by itself."
-        if feedback.undecided:
-            yield f"No trial decides this, and the points were given: {feedback.undecided}"
+    def _about_cells(self, places: Iterable[int]) -> Iterator[str]:
+        """What a person should know of these cells."""
         forbidden = {name for e in self.exercises.values() for name in e.forbidden}
-        for place in places:
-            step = self.steps[place]
-            if self._is_out(place):
-                yield f"The cell {step.id} {self.ran[place].trouble}."
-            ran = self.ran.get(place, Ran())
+        for place in sorted(places):
+            step, ran = self.steps[place], self.ran.get(place, Ran())
+            if ran.fatal:
+                yield f"The cell {step.id} {ran.trouble}."
             yield from (f"The cell {step.id} {what}." for what in ran.seen)
             yield from flags(step.id, step.source, forbidden)
 
@@ -604,15 +618,8 @@ class Judging:
 
     def _by_hand(self) -> list[str]:
         """What a person should know of the whole, and of cells that belong to no exercise."""
-        told = self.ids.by_hand()
-        forbidden = {name for e in self.exercises.values() for name in e.forbidden}
-        for place, step in enumerate(self.steps):
-            if step.is_students and not step.exercise:
-                if self._is_out(place):
-                    told.append(f"The cell {step.id} {self.ran[place].trouble}.")
-                told += [f"The cell {step.id} {what}." for what in self.ran[place].seen]
-                told += flags(step.id, step.source, forbidden)
-        return told
+        nobodys = [p for p, s in enumerate(self.steps) if s.is_students and not s.answers]
+        return [*self.ids.by_hand(), *self._about_cells(nobodys)]
 
     def _counts_with_id(self) -> bool:
         """Was an answer checked that depends on the student's id?"""
@@ -688,8 +695,8 @@ class _Ids:
         if self.true is None and self.holds == NOBODYS and now not in (None, NOBODYS):
             self.holds = now  # the first id that is somebody's
             self.called = now if self.is_told else ""
-        if now != self.holds and not self.changed:
-            self.changed = f"{now}"
+        if now not in (None, self.holds) and not self.changed:
+            self.changed = str(now)
         return self.holds
 
     def notes(self, is_used: bool) -> list[str]:
@@ -840,6 +847,14 @@ def _calls(told: Any) -> tuple[Called, ...]:
 def _sentences(told: Any) -> tuple[str, ...]:
     """What a child says that it has seen, which may be anything."""
     return tuple(str(one)[:200] for one in told[:20]) if isinstance(told, list) else ()
+
+
+def _about_verdict(feedback: Feedback) -> Iterator[str]:
+    """What a person should know of a verdict."""
+    if "The check itself failed" in feedback.says:
+        yield "The check failed by itself."
+    if feedback.undecided:
+        yield f"No trial decides this, and the points were given: {feedback.undecided}"
 
 
 def _said(exercise: Exercise, outcome: Outcome, says: str) -> Feedback:

@@ -128,9 +128,9 @@ class Submission:
         self.begin(self._limits.cell + self._limits.grace)
         return self._peer.ask(**question)
 
-    def run(self, source: str, names: Sequence[str] = ()) -> object:
+    def run(self, source: str, names: Sequence[str] = (), count: int = 0) -> object:
         """The report of a cell; these functions of the package are what it should write."""
-        return self.ask(ask="run", source=source, names=list(names))
+        return self.ask(ask="run", source=source, names=list(names), count=count)
 
     def value(self, expression: str) -> Any:
         """What an expression of the instructor's is over there."""

@@ -40,7 +40,9 @@ OTHERS = {  # what is handed in under the name of a notebook, by its first bytes
 }
 COLON = re.compile(rb"\s*:")
 HEADLINES = "|".join(["partly right", *map(str, Outcome)])
-VERDICT = re.compile(rf"^[\w.]+ (\w{{1,80}}): (?:{HEADLINES}), (\d{{1,4}}) of (\d{{1,4}})", re.M)
+VERDICT = re.compile(  # of a card, and of a line of the scoreboard
+    rf"^[\w.]+ +(\w{{1,80}})(?:: (?:{HEADLINES}),| ) *(\d{{1,4}}) of (\d{{1,4}})", re.M
+)
 
 
 class Cell(NamedTuple):

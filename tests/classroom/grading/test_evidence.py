@@ -9,6 +9,7 @@ from classroom.grading.records import Line, Result
 from classroom.grading.submitted import read_submitted
 
 CARD = "1.1 even_sum: right, 2 of 2 points. So."
+BOARD = "\n1.1   even_sum      2 of 2  right\nTotal: 2 of 9 points"
 STUB = "total = ____"
 
 
@@ -39,12 +40,16 @@ SHOWN = {
     "of two cards the last": [
         cell(ANSWER, 7), cell(CHECK, 8, CARD), cell(CHECK, 5, CARD.replace("right, 2", "wrong, 0"))
     ],
+    "the scoreboard alone": [cell(ANSWER, 4), cell(CHECK, 5), cell("scoreboard()", 6, BOARD)],
 }  # fmt: skip
 OLDER = {
+    "the scoreboard is older": [
+        cell(ANSWER, 6), cell(CHECK, 4), cell("scoreboard()", 5, BOARD),
+    ],
     "the answer ran again": [cell(ANSWER, 6), cell(CHECK, 5, CARD)],
     "the answer ran in another session": [cell(ANSWER, 1), cell(CHECK, None, CARD)],
     "a part of it ran again": [cell("n_ = n", 2), cell("total = n_", 6), cell(CHECK, 5, CARD)],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", SHOWN)
@@ -57,6 +62,11 @@ def test_a_card_that_shows_more_than_the_grade_is_evidence(kind):
 def test_a_card_on_an_earlier_answer_is_none(kind):
     assert judged(*OLDER[kind]).shown == ()
     assert judged(*OLDER[kind], outcome="not attempted", answer="total = 2 * ____").shown == ()
+
+
+def test_a_card_that_is_newer_than_the_scoreboard_holds():
+    card = cell(CHECK, 7, CARD.replace("right, 2", "wrong, 0"))
+    assert judged(cell(ANSWER, 4), card, cell("scoreboard()", 5, BOARD)).shown == ()
 
 
 @pytest.mark.parametrize("kind", OLDER)

@@ -189,6 +189,24 @@ GIVEN |= {
     "another call that is never reached": behind(
         changed(), ("x", "1 / 0\ncheck.even_sum(n)"), ("y", "total = 3")
     ),
+    "an answer behind an error in its cell": behind(
+        changed(), ("x", f"1 / 0\n{CHECK}\ntotal = 3"), ("y", CHECK)
+    ),
+    "called of a value that was shown": changed(
+        answer_even_sum="n * (n + 1)", check_even_sum="check.even_sum(Out[3])"
+    ),
+    "called of a value that was shown, by its number": changed(
+        answer_even_sum="n * (n + 1)", answer_running_sums=f"mine = _3\n{RUNNING}",
+        check_even_sum="scoreboard()\n\ncheck.even_sum(_3)",
+    ),
+    "a file that is run": [
+        ("", f"%%writefile mine.py\nimport numpy as np\n{RUNNING}"),
+        *changed(answer_running_sums="%run -i mine"),
+    ],
+    "a function that gives the same array again": changed(
+        answer_running_sums="kept = np.zeros(99)\n\n\ndef running(x):\n"
+        "    kept[: len(x)] = np.cumsum(x)\n    return kept[: len(x)]"
+    ),
     "another call without a value": behind(changed(), ("x", "check.even_sum(nowhere)")),
     "a call in a function that nobody calls": behind(
         changed(), ("x", "def later():\n    check.even_sum(n)")
@@ -246,6 +264,49 @@ GIVEN |= {
     "a plot beside a shell": changed(
         answer_even_sum=f"{SHELL}import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n"
         f"{FIRST}"
+    ),
+}  # fmt: skip
+
+
+MOUNTED = "from google.colab import drive\nwhere = drive.mount('/content/drive')\nprint(where)\n"
+GIVEN |= {  # with packages that are there at home
+    "a drive that is mounted above the id": changed(
+        student=f"{MOUNTED}student = 7",
+        answer_own_sums="own_total, own_mean = sum(sums(7).numbers), sum(sums(7).numbers) / 4",
+    ),
+    "a drive that is mounted above all": [
+        ("", MOUNTED + "\n\n".join(source for _, source in changed()))
+    ],
+    "a folder at home above the id": changed(
+        student="import os\nos.chdir('/home/ada/course')\nstudent = 7",
+        answer_own_sums="own_total, own_mean = sum(sums(7).numbers), sum(sums(7).numbers) / 4",
+    ),
+    "a name that is asked for": changed(
+        answer_even_sum=f"name = input('Your name?')\nprint(name)\n{FIRST}"
+    ),
+    "a file that is not handed in": changed(
+        answer_even_sum=f"with open('data.csv') as file:\n    data = file.read()\n{FIRST}"
+    ),
+    "a package that is not needed": changed(
+        answer_even_sum=f"import nowhere as no; no.seed(1)\n{FIRST}"
+    ),
+    "a package that is not needed, timed": changed(
+        answer_even_sum=f"%%time\nfrom nowhere import bar\n{FIRST}"
+    ),
+    "a package from above that is not needed": [
+        ("x", "import nowhere as no"),
+        *changed(answer_even_sum=f"device = no.device()\nprint(device)\n{FIRST}"),
+    ],
+    "a package on the line of the answer": changed(answer_even_sum=f"import nowhere; {FIRST}"),
+    "a class, with a function, that needs a package": changed(
+        answer_even_sum="from nowhere import Net, fast\n\n\nclass Mine(Net):\n    pass\n\n\n"
+        f"@fast\ndef go(x):\n    return x\n\n\nmine = Mine(go)\nprint(mine)\n{FIRST}"
+    ),
+    "a package in a loop that is not needed": changed(
+        answer_even_sum=f"%pwd\nfrom nowhere import bar\nfor k in bar(range(3)):\n    k\n{FIRST}"
+    ),
+    "mended at the end, behind a package that is not needed": behind(
+        changed(answer_even_sum="total = n"), ("x", f"import nowhere\n{FIRST}\n{CHECK}")
     ),
 }  # fmt: skip
 
@@ -433,6 +494,41 @@ def test_of_errors_that_follow_from_one_another_the_first_is_told(judge_process)
     grade, _ = graded(judge_process, cells, UNIT)
     (result,) = (r for r in grade.results if r.name == "own_sums")
     assert result.says.startswith("Your cell raised EOFError: nobody is there to answer input()")
+
+
+def test_what_needs_a_package_that_is_not_here_is_told_so(judge_process):
+    cells = changed(answer_even_sum="import nowhere as no\ntwo = no.two\ntotal = two * n")
+    grade, _ = graded(judge_process, cells, UNIT)
+    (result,) = (r for r in grade.results if r.name == "even_sum")
+    assert result.says.startswith("Your cell raised ModuleNotFoundError: No module named 'nowhere'")
+
+
+@pytest.mark.parametrize("stops", ["nowhere()", "1 / 0", "from math import nowhere"])
+def test_at_another_error_a_cell_stops(judge_process, stops):
+    grade, _ = graded(judge_process, changed(answer_even_sum=f"{stops}\n{FIRST}"), UNIT)
+    assert [r.earned for r in grade.results if r.name == "even_sum"] == [0]
+
+
+def test_where_a_function_lacks_a_name_the_cell_that_was_to_make_it_is_told(judge_process):
+    cells = changed(answer_running_sums="def running(x):\n    return pd.cumsum(x)")
+    grade, _ = graded(judge_process, [("x", "import nowhere as pd"), *cells], UNIT)
+    (result,) = (r for r in grade.results if r.name == "running_sums")
+    assert result.outcome == "could not be checked"
+    assert result.says.endswith("Your cell raised ModuleNotFoundError: No module named 'nowhere'.")
+
+
+LESS = {
+    "with another answer": ("x", f"total = n\n{CHECK}"),
+    "in a loop": ("x", "for total in (total, n):\n    print(check.even_sum(total))"),
+}
+
+
+@pytest.mark.parametrize("kind", LESS)
+def test_where_the_last_call_gives_less_than_an_earlier_one_a_person_is_told(judge_process, kind):
+    grade, _ = graded(judge_process, behind(changed(), LESS[kind]), UNIT)
+    (result,) = (r for r in grade.results if r.name == "even_sum")
+    assert (result.outcome, result.earned) == ("wrong", 0)
+    assert "An earlier call gave 2 of 2; the last one counts." in result.by_hand
 
 
 def test_an_answer_below_the_last_check_is_shown_too(judge_process):

@@ -308,6 +308,24 @@ def test_where_an_id_is_known_the_others_that_the_notebook_has_are_tried_too(
     assert [other["own_sums"]["earned"] for other in others.values()] == [2, 0][: len(others)]
 
 
+@pytest.mark.parametrize("call", ["check.own_sums(____, ____, ____)", "check.own_sums(None, 1, 2)"])
+def test_a_call_without_an_id_changes_none(judge_process, call):
+    cells = {**solved(UNIT), "student": "student = 9"}
+    cells["check-own-sums"] += f"\n{call}"
+    grade, _ = graded(judge_process, cells, UNIT)
+    assert (grade.student_id, grade.by_hand) == ("9", ())
+
+
+def test_what_a_call_showed_with_such_an_id_is_not_more_than_it_earns_with_it(judge_process):
+    cells = {**solved(UNIT), "student": "student = 9", "check-own-sums": ""}
+    cells["answer-own-sums"] = cells["answer-own-sums"].replace("student", "9")
+    cells["answer-own-sums"] += "\nr = check.own_sums(9, own_total, own_mean)"
+    answer = judge_process.judged(job_of(cells, UNIT, student_id="ada"))
+    (own,) = (r for r in answer["graded"]["results"] if r["name"] == "own_sums")
+    other = answer["with other ids"]["9"]["own_sums"]
+    assert [(r["earned"], r["shown"]) for r in (own, other)] == [(0, [2, 2]), (2, [])]
+
+
 def test_the_id_of_nobody_is_told_to_the_student_and_is_no_look_by_hand(judge_process):
     grade, _ = graded(judge_process, solved(UNIT), UNIT)
     assert "nobody's" in grade.notes[0]
