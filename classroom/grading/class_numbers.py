@@ -52,8 +52,8 @@ class ExerciseNumbers:
 
     @property
     def _chance(self) -> float:
-        """How far from the truth a correlation of so many is: one standard error."""
-        return float(sum(self.states.values()) ** -0.5)
+        """How far from the truth a correlation of so many may be: two standard errors."""
+        return 2 * float(sum(self.states.values()) ** -0.5)
 
     @property
     def separation(self) -> str:

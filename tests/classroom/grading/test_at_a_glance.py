@@ -175,10 +175,11 @@ def test_numbers_that_made_an_exercise_harder_are_told_and_others_are_not(insigh
     ("students", "number", "says", "in_words"),
     [
         (14, -0.01, "too small to show", "cannot be told"),
-        (14, -0.15, "hardly better", "weak"),
-        (14, -0.5, "does worse here", "inverse: look at the question"),
-        (400, 0.1, "hardly better", "weak"),
-        (400, -0.1, "does worse here", "inverse: look at the question"),
+        (14, -0.3, "too small to show", "cannot be told"),
+        (14, -0.5, "hardly better", "weak"),
+        (14, -0.6, "does worse here", "inverse: look at the question"),
+        (400, 0.05, "hardly better", "weak"),
+        (400, -0.15, "does worse here", "inverse: look at the question"),
         (14, 0.3, "does better here", "fair"),
     ],
 )
