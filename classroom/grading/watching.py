@@ -78,6 +78,7 @@ WATCHED = frozenset(ALONE | PROCESSES | LOOKING | BELOW | LINKS | CODE)
 DESCRIBES = ("/inspect.py", "/typing.py", "/doctest.py")
 TAKES_APART = {"_getmembers", "getclosurevars"}  # functions there that give what is inside
 CELL = "<cell "  # how the file of a cell is called
+SHELL = "classroom/grading/child.py"  # does what a cell asks it to
 MANY_LINES = 15  # of a file of ours in tracebacks, above which it is being read
 HANDS_ON = {
     "currentframe", "stack", "walk_stack", "walk_tb", "trace", "getinnerframes", "getframeinfo",
@@ -474,8 +475,8 @@ class Watch:
     def _is_asked_by_us(self) -> bool:
         """Is the next one outward, of ours and the student's, the course or the machine?"""
         files = (frame.f_code.co_filename for frame in _outward(_getframe(4)))
-        there = (file for file in files if file.startswith(CELL) or self._ours(file))
-        return not next(there, CELL).startswith(CELL)
+        there = (file for file in files if self._ours(file) or self._is_students(file))
+        return self._ours(next(there, "")) not in ("", SHELL)
 
     def _executed(self, code: CodeType) -> str:
         name = self._ours(code.co_filename)

@@ -157,6 +157,11 @@ ROUTES = {
     "a loader patched": f"{FILE}loader, texts = type(ours.__loader__), []\n"
     "old = loader.get_data\nloader.get_data = lambda *a: texts.append(old(*a)) or texts[-1]\n"
     "import small_course.checks.products\nloader.get_data = old",
+    "the file run by a magic": f"{FILE}get_ipython().run_line_magic('run', FILE)",
+    "the file read by the shell": f"{FILE}t = get_ipython().ev('open(FILE).read()')",
+    "the file read for a function of ours": f"{FILE}from selfcheck.reserved import lent\n"
+    "open('a.py', 'w').write('def f(file):\\n    return open(file).read()')\n"
+    "import a\na.f(FILE)",
     "a module anew": "import sys\ndel sys.modules['small_course.sums']\nimport small_course.sums",
     "a module without its gates": "import sys, types\nfake = types.ModuleType('reserved')\n"
     "fake.answer = lambda f: f\nkept = sys.modules['selfcheck.reserved']\n"
