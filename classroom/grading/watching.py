@@ -311,6 +311,7 @@ class Watch:
                 if not is_ours(file):
                     super().__setitem__(file, lines)
 
+        self._forgets = Lines.__setitem__
         return Lines(linecache.cache)
 
     def _reached_into(self, module: str, name: str) -> None:
@@ -469,7 +470,9 @@ class Watch:
 
     def _is_kept_nowhere(self, is_it: Callable[[CodeType], bool]) -> bool:
         """Does such code ask for lines, which nothing of the student's keeps?"""
-        return linecache.cache is self._forgetful and self._is_within(is_it)
+        cache = linecache.cache
+        is_ours = cache is self._forgetful and type(cache).__setitem__ is self._forgets
+        return is_ours and self._is_within(is_it)
 
     def _is_import(self) -> bool:
         """Is a module being imported as a statement would?"""

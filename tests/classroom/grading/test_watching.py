@@ -166,8 +166,13 @@ ROUTES = {
     "class Lines(dict):\n    def __setitem__(self, file, lines):\n        kept.append(lines)\n"
     "linecache.cache = Lines()\ntry:\n    ours.mean('a')\nexcept Exception:\n"
     "    traceback.format_exc()",
+    "lines kept by the cache there is": f"{FILE}import linecache, traceback\nkept = []\n"
+    "kind = type(linecache.cache)\nold = kind.__setitem__\n"
+    "kind.__setitem__ = lambda cache, file, lines: kept.append(lines)\ntry:\n    ours.mean('a')\n"
+    "except Exception:\n    traceback.format_exc()\nkind.__setitem__ = old",
     "lines kept on their way": f"{FILE}import linecache, traceback, tokenize\n"
-    "kept, old = [], tokenize.open\ntokenize.open = lambda file: kept.append(old(file)) or old(file)\n"
+    "kept, old = [], tokenize.open\n"
+    "tokenize.open = lambda file: kept.append(old(file)) or old(file)\n"
     "try:\n    ours.mean('a')\nexcept Exception:\n    traceback.format_exc()\n"
     "tokenize.open = old",
     "a file named as one of Python's": f"{FILE}open('mytraceback.py', 'w').write("
