@@ -244,34 +244,43 @@ class TimedPeer(Peer):
 PROMPT = re.compile(r"\s*In ?\[\d+\]:")  # pasted with the cell; the rest would be an annotation
 OF_THE_MACHINE = (ModuleNotFoundError, OSError, EOFError)
 ABSENT: set[str] = set()  # names that statements with such an error were to make
+MAY_WAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 SHOWN = ast.parse("get_ipython().shown", mode="eval").body  # which has the last value as `_`
 
 
 @functools.lru_cache(maxsize=500)
-def compiled(source: str, may_wait: bool = True) -> types.CodeType:
-    """The cell as code; magics and shell commands become calls of the shell."""
+def parsed(source: str) -> tuple[ast.Module, str]:
+    """A cell, and what its file is called; magics and shell commands become calls of the shell."""
 
-    def code(text: str) -> types.CodeType:
-        # A cell may wait at its top level, and has none of this file's own `__future__`.
-        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if may_wait else 0
+    def tree(text: str) -> tuple[ast.Module, str]:
         name = f"{CELL}{zlib.crc32(text.encode(errors='replace')):08x}>"
         linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-        tree = compile(text, name, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        tree = compile(text, name, "exec", ast.PyCF_ONLY_AST | MAY_WAIT, dont_inherit=True)
         last = tree.body[-1] if tree.body else None
         if isinstance(last, ast.Expr) and not text.rstrip().endswith(";"):
             shown = ast.Call(copy.deepcopy(SHOWN), [last.value], [])
             last.value = ast.fix_missing_locations(ast.copy_location(shown, last.value))
-        return compile(tree, name, "exec", flags, dont_inherit=True)
+        return tree, name
 
     try:
         if not PROMPT.match(source):
-            return code(source)
+            return tree(source)
     except SyntaxError:
         pass
     # 40 ms that only cells with magics have to spend
     from IPython.core.inputtransformer2 import TransformerManager
 
-    return code(TransformerManager().transform_cell(source))
+    return tree(TransformerManager().transform_cell(source))
+
+
+@functools.lru_cache(maxsize=500)
+def compiled(source: str, may_wait: bool = True, left_out: int = 0) -> types.CodeType:
+    """The cell as code, without its first statements, of which those about the future hold on."""
+    tree, name = parsed(source)
+    future = [s for s in tree.body[:left_out] if getattr(s, "module", "") == "__future__"]
+    rest = ast.Module([*future, *tree.body[left_out:]], [])
+    # A cell may wait at its top level, and has none of this file's own `__future__`.
+    return compile(rest, name, "exec", MAY_WAIT if may_wait else 0, dont_inherit=True)
 
 
 def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bool = True) -> None:
@@ -280,17 +289,18 @@ def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bo
     That is a package, a file or somebody who types. The error is raised in the end, and says that
     the cell went on.
     """
-    first = None
+    first, done = None, 0
     while True:
         try:
-            _execute(source, names, local, may_wait)
+            _execute(compiled(source, may_wait, done), names, local)
             break
         except (*OF_THE_MACHINE, NameError) as error:
-            stopped, source = _stopped_at(error, source)
-            if not stopped or (isinstance(error, NameError) and error.name not in ABSENT):
+            stopped = _stopped_at(error, source, done)
+            is_absent = not isinstance(error, NameError) or str(error.name) in ABSENT
+            if stopped is None or not is_absent:
                 raise
-            first = first or error
-            ABSENT.update(_made_by(stopped))
+            first, done = first or error, stopped + 1
+            ABSENT.update(_made_by(parsed(source)[0].body[stopped]))
     if first:
         vars(first)["went_on"] = True
         raise first
@@ -308,24 +318,24 @@ def _made_by(statement: ast.stmt) -> set[str]:
     return made
 
 
-def _stopped_at(error: Exception, source: str) -> tuple[ast.stmt | None, str]:
-    """The statement of a cell at which it stopped, if that is known, and what stands behind it."""
+def _stopped_at(error: Exception, source: str, done: int) -> int | None:
+    """The number of the statement at which a cell stopped, behind those that are done."""
+    tree, name = parsed(source)
     trace = error.__traceback__
-    while trace and not trace.tb_frame.f_code.co_filename.startswith(CELL):
+    while trace and trace.tb_frame.f_code.co_filename != name:
         trace = trace.tb_next
-    try:
-        tree = ast.parse(source).body
-    except SyntaxError:
-        from IPython.core.inputtransformer2 import TransformerManager
+    if trace is None:
+        return None
+    places = itertools.islice(trace.tb_frame.f_code.co_positions(), trace.tb_lasti // 2, None)
+    line, _, column, _ = next(places)
+    at = line or trace.tb_lineno, column or 0
+    left = enumerate(tree.body[done:], done)
+    return next((n for n, s in left if at < (s.end_lineno or 0, s.end_col_offset or 0)), None)
 
-        tree = ast.parse(TransformerManager().transform_cell(source)).body
-    left = [s for s in tree if trace and (s.end_lineno or 0) >= trace.tb_lineno]
-    return (left[0] if left else None), ast.unparse(ast.Module(left[1:], []))
 
-
-def _execute(source: str, names: dict, local: dict | None, may_wait: bool) -> None:
+def _execute(code: types.CodeType, names: dict, local: dict | None) -> None:
     """Run a cell, also one that waits at its top level, where it may."""
-    result = eval(compiled(source, may_wait), names, local)
+    result = eval(code, names, local)
     if inspect.iscoroutine(result):
         import asyncio  # for the few who wait for something
 

@@ -75,22 +75,28 @@ CODE = {
 }  # fmt: skip
 ALONE = {"open", "import", "sys._getframe", ANOTHER}
 WATCHED = frozenset(ALONE | PROCESSES | LOOKING | BELOW | LINKS | CODE)
-DESCRIBES = ("/inspect.py", "/typing.py", "/doctest.py")
+LIBRARY = os.path.dirname(os.__file__)  # a student may have files of the same names
+DESCRIBES = tuple(f"{LIBRARY}/{name}.py" for name in ("inspect", "typing", "doctest"))
 TAKES_APART = {"_getmembers", "getclosurevars"}  # functions there that give what is inside
 CELL = "<cell "  # how the file of a cell is called
+SHELL = "classroom/grading/child.py"  # does what a cell asks it to
 MANY_LINES = 15  # of a file of ours in tracebacks, above which it is being read
 HANDS_ON = {
     "currentframe", "stack", "walk_stack", "walk_tb", "trace", "getinnerframes", "getframeinfo",
 }  # fmt: skip  # functions which give frames to who asks
 MEMORY = ("/mem", "/maps", "/pagemap")  # of a process, below /proc
-STARTS, MACHINE = "/subprocess.py", "/platform.py"  # which asks it for the processor
-TESTS = "/doctest.py"  # puts back the tracing that there was
+STARTS, MACHINE = f"{LIBRARY}/subprocess.py", f"{LIBRARY}/platform.py"  # for the processor
+HELPS = f"{LIBRARY}/pydoc.py"  # looks for a comment where there is no docstring
+TESTS = f"{LIBRARY}/doctest.py"  # puts back the tracing that there was
 TRACER = "selfcheck/derivation/tracing.py"  # of checks
 GUARDED = ("selfcheck.", "classroom.")  # modules; whether a package is of the machine, others ask
 GATES = "selfcheck.reserved"
 NOT_FOR_STUDENTS = (GATES, "classroom.")  # modules of which nothing is
 PROSE = (".md", ".toml")  # which has the known mistakes, and which the checks read
-SHOWS_LINES = ("traceback.py", "warnings.py")  # which read sources to show a line of them
+SHOWS_LINES = (
+    f"{LIBRARY}/traceback.py",
+    f"{LIBRARY}/warnings.py",
+)  # which read sources to show a line of them
 # Of an exercise, what judges without being a call of it; so does all that begins with _.
 SHOWN = ("__", "_repr_", "_ipython_", "_partialmethod")  # asked for by whatever shows it
 INSIDE = {
@@ -305,6 +311,7 @@ class Watch:
                 if not is_ours(file):
                     super().__setitem__(file, lines)
 
+        self._forgets = Lines.__setitem__
         return Lines(linecache.cache)
 
     def _reached_into(self, module: str, name: str) -> None:
@@ -388,13 +395,13 @@ class Watch:
         if event in PROCESSES:
             # a package that is imported may ask which fonts there are, and Python for the machine
             files = (frame.f_code.co_filename for frame in _outward(_getframe(3)))
-            asks = next((file for file in files if not file.endswith(STARTS)), "")
-            is_theirs = self._is_import() or asks.endswith(MACHINE)
+            asks = next((file for file in files if file != STARTS), "")
+            is_theirs = self._is_import() or asks == MACHINE
             self._had_processes |= is_theirs
             return "" if is_theirs else "starts another process"
         if event in LOOKING:
             file = _caller(3)
-            return "" if file.endswith(TESTS) or self._whose(file) == OURS else f"uses {event}"
+            return "" if file == TESTS or self._whose(file) == OURS else f"uses {event}"
         if event in BELOW:
             return "" if self._is_import() else "goes below Python by ctypes"
         if event == ANOTHER:
@@ -435,10 +442,11 @@ class Watch:
         path = str.__str__(path)  # one that was made for this has methods of its own
         if name := self._ours(path):
             what = f"reads {'' if name.endswith(PROSE) else 'the source of '}{name}"
-            if _is_shown():
+            if self._is_kept_nowhere(_shows_lines):
                 self._lines[name] += 1
                 return what if self._lines[name] > MANY_LINES else ""
             is_loaded = self._is_import() or self._is_reload()
+            is_loaded |= self._is_kept_nowhere(lambda code: code.co_filename == HELPS)
             return "" if is_loaded or self._is_asked_by_us() else what
         real = realpath(path)
         if real.startswith("/proc/") and real.endswith(MEMORY):
@@ -454,11 +462,17 @@ class Watch:
     def _is_within(self, is_it: Callable[[CodeType], bool]) -> bool:
         """Is such code at work, with nothing of the student's within?"""
         for frame in _outward(_getframe(1)):
-            if is_it(frame.f_code):
-                return True
             if self._is_students(frame.f_code.co_filename):
                 return False
+            if is_it(frame.f_code):
+                return True
         return False
+
+    def _is_kept_nowhere(self, is_it: Callable[[CodeType], bool]) -> bool:
+        """Does such code ask for lines, which nothing of the student's keeps?"""
+        cache = linecache.cache
+        is_ours = cache is self._forgetful and type(cache).__setitem__ is self._forgets
+        return is_ours and self._is_within(is_it)
 
     def _is_import(self) -> bool:
         """Is a module being imported as a statement would?"""
@@ -474,8 +488,8 @@ class Watch:
     def _is_asked_by_us(self) -> bool:
         """Is the next one outward, of ours and the student's, the course or the machine?"""
         files = (frame.f_code.co_filename for frame in _outward(_getframe(4)))
-        there = (file for file in files if file.startswith(CELL) or self._ours(file))
-        return not next(there, CELL).startswith(CELL)
+        there = (file for file in files if self._ours(file) or self._is_students(file))
+        return self._ours(next(there, "")) not in ("", SHELL)
 
     def _executed(self, code: CodeType) -> str:
         name = self._ours(code.co_filename)
@@ -548,19 +562,15 @@ def _is_inside(name: str) -> bool:
     return name in INSIDE or (name.startswith("_") and not name.startswith(SHOWN))
 
 
-def _is_shown() -> bool:
+def _shows_lines(code: CodeType) -> bool:
     """Is a line shown in a traceback?"""
-    codes = [frame.f_code for frame in _outward(_getframe(3))]
-    return any(
-        code.co_filename.endswith(SHOWS_LINES) and not code.co_qualname.startswith("FrameS")
-        for code in codes
-    )
+    return code.co_filename in SHOWS_LINES and not code.co_qualname.startswith("FrameS")
 
 
 def _is_described() -> bool:
     """Is it asked for a signature, or for what kind of function it is?"""
     code = _getframe(4).f_code
-    return code.co_filename.endswith(DESCRIBES) and code.co_name not in TAKES_APART
+    return code.co_filename in DESCRIBES and code.co_name not in TAKES_APART
 
 
 def _words(code: CodeType) -> set[str]:

@@ -253,6 +253,7 @@ class Peer(Codec):
         try:
             told = self.ask(ask="calls", calls=[[c.function, *self._encoded(c)] for c in calls])
         except Exception:  # too much for one message, or too slow: then one after the other
+            self.foreseen = None  # for all that come, which would be as much
             return []
         if not _are_tuples(told, 2) or len(told) != len(calls):
             return []

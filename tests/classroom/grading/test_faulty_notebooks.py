@@ -503,6 +503,23 @@ def test_what_needs_a_package_that_is_not_here_is_told_so(judge_process):
     assert result.says.startswith("Your cell raised ModuleNotFoundError: No module named 'nowhere'")
 
 
+LACKING = {
+    "on one line": f"k = 1; k += 1; open('nowhere'); {FIRST} * k / 2",
+    "with types that are not evaluated": "from __future__ import annotations\nimport nowhere\n"
+    f"def same(x: nowhere.Number): return x\n{FIRST}\ntotal = same(total)",
+    "with what reads its own source": "import nowhere\nimport inspect\n"
+    f"one = lambda: 'two  spaces'  # so\n{FIRST} * inspect.getsource(one).count('# so')",
+}
+
+
+@pytest.mark.parametrize("source", LACKING.values(), ids=LACKING)
+def test_behind_what_is_not_here_each_statement_runs_once_and_as_it_stands(judge_process, source):
+    cells = changed(answer_even_sum=source)
+    grade, _ = graded(judge_process, cells, UNIT)
+    (result,) = (r for r in grade.results if r.name == "even_sum")
+    assert result.earned == result.points
+
+
 @pytest.mark.parametrize("stops", ["nowhere()", "1 / 0", "from math import nowhere"])
 def test_at_another_error_a_cell_stops(judge_process, stops):
     grade, _ = graded(judge_process, changed(answer_even_sum=f"{stops}\n{FIRST}"), UNIT)

@@ -157,6 +157,32 @@ ROUTES = {
     "a loader patched": f"{FILE}loader, texts = type(ours.__loader__), []\n"
     "old = loader.get_data\nloader.get_data = lambda *a: texts.append(old(*a)) or texts[-1]\n"
     "import small_course.checks.products\nloader.get_data = old",
+    "the file run by a magic": f"{FILE}get_ipython().run_line_magic('run', FILE)",
+    "the file read by the shell": f"{FILE}t = get_ipython().ev('open(FILE).read()')",
+    "the file read for a function of ours": f"{FILE}from selfcheck.reserved import lent\n"
+    "open('a.py', 'w').write('def f(file):\\n    return open(file).read()')\n"
+    "import a\na.f(FILE)",
+    "lines kept by a cache of one's own": f"{FILE}import linecache, traceback\nkept = []\n"
+    "class Lines(dict):\n    def __setitem__(self, file, lines):\n        kept.append(lines)\n"
+    "linecache.cache = Lines()\ntry:\n    ours.mean('a')\nexcept Exception:\n"
+    "    traceback.format_exc()",
+    "lines kept by the cache there is": f"{FILE}import linecache, traceback\nkept = []\n"
+    "kind = type(linecache.cache)\nold = kind.__setitem__\n"
+    "kind.__setitem__ = lambda cache, file, lines: kept.append(lines)\ntry:\n    ours.mean('a')\n"
+    "except Exception:\n    traceback.format_exc()\nkind.__setitem__ = old",
+    "lines kept on their way": f"{FILE}import linecache, traceback, tokenize\n"
+    "kept, old = [], tokenize.open\n"
+    "tokenize.open = lambda file: kept.append(old(file)) or old(file)\n"
+    "try:\n    ours.mean('a')\nexcept Exception:\n    traceback.format_exc()\n"
+    "tokenize.open = old",
+    "a file named as one of Python's": f"{FILE}open('mytraceback.py', 'w').write("
+    "'def get(file):\\n    return open(file).read()')\nimport mytraceback\nmytraceback.get(FILE)",
+    "a process of a file named as one of Python's": "import os\nos.mkdir('a')\n"
+    "open('a/platform.py', 'w').write('import os\\ndef go(): return os.system(\"true\")')\n"
+    "import a.platform\na.platform.go()",
+    "a closure in a file named as one of Python's": f"{FILE}import os\nos.mkdir('a')\n"
+    "open('a/inspect.py', 'w').write('def get(f): return f.__closure__')\n"
+    "import a.inspect\na.inspect.get(ours.running_sums)",
     "a module anew": "import sys\ndel sys.modules['small_course.sums']\nimport small_course.sums",
     "a module without its gates": "import sys, types\nfake = types.ModuleType('reserved')\n"
     "fake.answer = lambda f: f\nkept = sys.modules['selfcheck.reserved']\n"
@@ -246,6 +272,7 @@ HONEST = {
     "an import": "import small_course.sums",
     "an import of more": "from small_course import sums as s2\nimport json, textwrap",
     "help": "help(np.cumsum)",
+    "help on the checks": "help(check)\nhelp(check.even_sum)",
     "a traceback": "import traceback\ntry:\n    check.even_sum(1 / 0)\nexcept Exception:\n"
     "    text = traceback.format_exc()",
     "a file of one's own": "open('a.py', 'w').write('x = 1')\nimport a",

@@ -666,6 +666,15 @@ def test_what_a_check_asked_of_an_answer_before_is_asked_in_one_message(received
     assert counts == [4, 2]
 
 
+def test_what_is_too_much_for_one_message_is_asked_for_at_once_but_once(received):
+    with elsewhere(f=lambda x: [x] * 60_000) as there, foreseeing(there, "f") as (begin, (f,)):
+        for _ in range(2):
+            begin()
+            received.clear()
+            assert [f(x)[-1] for x in range(5)] == list(range(5))
+    assert len(received) == 6  # of which one is what could not be sent
+
+
 def test_an_error_is_raised_where_its_call_is_made():
     with elsewhere(f=one_over) as there, foreseeing(there, "f") as (begin, (f,)):
         for x in (2.0, 0.0, 4.0):
