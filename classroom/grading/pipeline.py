@@ -21,7 +21,7 @@ from selfcheck.files import CourseError
 from . import copies
 from .asked import Solutions
 from .bubblewrap import require_bubblewrap
-from .enrolled import before_grading, enrolled, unknown_extra, without_time
+from .enrolled import Enrolled, before_grading, enrolled, shortened, unknown_extra, without_time
 from .gradebook import NAME, Gradebook
 from .handing_out import Grader, SchedulerGone, executor
 from .options import Options, keep, listed_id, with_kept
@@ -49,7 +49,8 @@ class Run:
     graded: int = 0
     unchanged: int = 0
     unplaced: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # handed in nothing of what is here
+    lacking: tuple[str, ...] = ()  # handed in not all of it
     gone: tuple[str, ...] = ()
     several: tuple[str, ...] = ()  # what may be of more than one student
     changed: tuple[str, ...] = ()  # whose points a regrade changed, from what to what
@@ -92,12 +93,17 @@ def grade(
         book.note_points()  # of all units: the rules of the class hold for all of them
         keep(book, options)
         several = tuple(dict.fromkeys(s.doubt for s in wanted if s.doubt))
-        run = Run(unplaced=class_.unplaced, missing=class_.missing, several=several)
+        missing, lacking = _missing(class_, book)
+        for line in shortened(() if options.student else (*missing, *lacking), "no submission"):
+            announce(line)
+        run = Run(0, 0, class_.unplaced, missing, lacking, several=several)
         attempts = sum(1 + len(s.earlier) for s in wanted)
         options = replace(options, secret=book.secret(), jobs=min(options.jobs, attempts))
         grader = Grader(book, solutions, judges, options, class_.lines)
         todo = [entry for entry in map(grader.due, wanted) if entry is not None]
         run.unchanged = len(wanted) - len(todo)
+        due = sum(len(entry.attempts) for entry in todo)
+        grader.options = replace(options, jobs=min(options.jobs, due or 1))
         for unit in sorted({entry.submission.unit for entry in todo}):
             run.protection = grader.prove(unit)
         start = time.monotonic()
@@ -122,6 +128,19 @@ def grade(
             _note_families(book, unit)
         run.changed = tuple(_changes(book))
     return run
+
+
+def _missing(class_: Enrolled, book: Gradebook) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Who handed in nothing of these units so far, and who not all of them, with what lacks."""
+    of = len({submission.unit for submission in class_.submissions})
+    lacks = {
+        key: left
+        for key, units in class_.missing.items()
+        if (left := [unit for unit in units if not book.digest_of(key, unit)])
+    }
+    nothing = tuple(key for key, left in lacks.items() if len(left) >= of)
+    some = (f"{key}, {', '.join(left)}" for key, left in lacks.items() if len(left) < of)
+    return nothing, tuple(some)
 
 
 def _changes(book: Gradebook) -> Iterator[str]:

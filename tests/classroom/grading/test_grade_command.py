@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import os
 import re
 import shutil
 import subprocess
@@ -13,11 +14,11 @@ from classroom.grading import outputs, pipeline, terminal
 from classroom.grading.gradebook import NAME, Gradebook
 from selfcheck.students.cli import main
 from tests.classroom.grading.making import hand_in, solved
-from tests.places import SMALL
+from tests.places import ROOT, SMALL
 
 pytestmark = pytest.mark.usefixtures("small_course")
 
-UNIT = "01_sums"  # 9 points
+UNIT, OTHER = "01_sums", "02_products"
 
 
 def course_grade(source, grades, *options):
@@ -39,9 +40,13 @@ def sums(own_id):
         sys.path.remove(str(SMALL))
 
 
-def rows(grades):
+def table(grades):
     with (grades / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["student"]: row for row in csv.DictReader(file)}
+        return [*csv.DictReader(file)]
+
+
+def rows(grades):
+    return {row["student"]: row for row in table(grades)}
 
 
 def test_the_command_itself_loads_none_of_the_large_packages_and_no_checks():
@@ -224,6 +229,49 @@ def test_a_list_of_changed_points_is_never_cut(tmp_path, capsys, monkeypatch):
 def interrupted(*_):
     """As when Ctrl-C comes after the grades are saved."""
     raise KeyboardInterrupt
+
+
+def test_who_handed_in_some_units_alone_is_missing_in_the_others(tmp_path, bubblewrap, capsys):
+    source, grades = tmp_path / "class", tmp_path / "grades"
+    (tmp_path / "roster.csv").write_text("student,name\nada,Ada\nbob,Bob\neve,Eve\n")
+    written(source, {"ada": solved(UNIT), "bob": solved(UNIT)})
+    hand_in(source, "ada", solved(OTHER), OTHER)
+    assert course_grade(source, grades, "--roster", str(tmp_path / "roster.csv")) == 0
+    said = capsys.readouterr().out
+    assert f"no submission: eve\nno submission: bob, {OTHER}\n" in said
+    assert "1 handed in nothing, 1 not every unit" in said
+    absent = [x for x in table(grades) if x["look by hand"] == "Nothing was handed in."]
+    found = [(x["student"], x["unit"], x["total"], x["1.1 even_sum"]) for x in absent]
+    assert sorted(found) == [("bob", OTHER, "", ""), ("eve", UNIT, "", ""), ("eve", OTHER, "", "")]
+    page = (grades / "report.html").read_text(encoding="utf-8")
+    assert "2 in the roster handed in nothing: <bdi>bob</bdi>, <bdi>eve</bdi>." in page
+    assert main(["report", str(grades), "--anonymous"]) == 0
+    page = (grades / "report_anonymous.html").read_text(encoding="utf-8")
+    assert "2 in the roster handed in nothing." in page
+    late = tmp_path / "late"  # what comes later is missing nothing that is graded already
+    hand_in(late, "bob", solved(OTHER), OTHER)
+    hand_in(late, "eve", solved(UNIT), UNIT)
+    capsys.readouterr()
+    assert course_grade(late, grades) == 0
+    said = capsys.readouterr().out
+    assert re.findall("no submission: .*", said) == [f"no submission: eve, {OTHER}"]
+
+
+def test_checks_that_cannot_be_loaded_are_named(tmp_path, bubblewrap):
+    copy = shutil.copytree(SMALL, tmp_path / "course")
+    with (copy / "small_course" / "checks" / "sums.py").open("a") as file:
+        file.write('\nraise RuntimeError("half done")\n')
+    written(tmp_path / "class", {"ada": solved(UNIT)})
+    done = subprocess.run(
+        [sys.executable, "-m", "selfcheck", "grade", str(tmp_path / "class"), "--to", "grades"],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert f"The solution of {UNIT} could not be judged, so nobody was graded" in done.stderr
+    assert re.search(r"RuntimeError: half done in .*checks/sums.py, line \d+\)", done.stderr)
 
 
 def test_a_column_that_the_roster_has_not_is_told_first(tmp_path, capsys, bubblewrap):
