@@ -13,7 +13,7 @@ import pytest
 from classroom.grading import outputs, pipeline, terminal
 from classroom.grading.gradebook import NAME, Gradebook
 from selfcheck.students.cli import main
-from tests.classroom.grading.making import hand_in, solved
+from tests.classroom.grading.making import hand_in, packed, solved
 from tests.places import ROOT, SMALL
 
 pytestmark = pytest.mark.usefixtures("small_course")
@@ -216,6 +216,26 @@ def test_a_rule_changes_points_in_units_that_are_not_graded_again(tmp_path, bubb
     capsys.readouterr()
     assert course_grade(tmp_path / "class", tmp_path / "grades", *options) == 0
     assert "points changed: ada, 01_sums: 9 of 9 → " in capsys.readouterr().out
+
+
+def test_rules_from_a_file_hold_later_although_the_course_has_a_file_without_any(
+    tmp_path, bubblewrap, capsys
+):
+    assert "[class]" not in (SMALL / "course.toml").read_text(encoding="utf-8")
+    settings = tmp_path / "rules.toml"
+    settings.write_text('late = "10%"\n[extra]\nada_12 = "2 days"\n', encoding="utf-8")
+    name = f"ada_LATE_12_34_{UNIT}.ipynb"
+    hand_in(tmp_path, "one", solved(UNIT), UNIT).rename(tmp_path / name)
+    archive = tmp_path / "class.zip"
+    archive.write_bytes(packed({name: (tmp_path / name).read_bytes()}))
+    assert course_grade(archive, tmp_path / "grades", "--settings", str(settings)) == 0
+    first = rows(tmp_path / "grades")
+    (row,) = first.values()
+    assert "the student has extra time" in row["look by hand"]
+    for _ in range(2):
+        assert course_grade(archive, tmp_path / "grades") == 0
+    assert rows(tmp_path / "grades") == first
+    assert "points changed" not in capsys.readouterr().out
 
 
 def test_a_list_of_changed_points_is_never_cut(tmp_path, capsys, monkeypatch):
