@@ -65,15 +65,14 @@ def enrolled(klass: Class, roster: Roster | None) -> Enrolled:
             kept.append((submission, line))
     keys = {submission.student: line.key for submission, line in kept}
     units = sorted({submission.unit for submission in klass.submissions})
-    real = [line.key for line in roster.lines if not roster.is_test(line)]
-    lacking = {key: [unit for unit in units if (key, unit) not in claims] for key in real}
+    missing = {key: [u for u in units if (key, u) not in claims] for key in roster.students}
     return Enrolled(
         tuple(_named(submission, line.key, keys) for submission, line in kept),
         tuple(unplaced),
         (f"Students go by {roster.name}, a roster from {_origin(roster)}.",)
         + ((roster.doubt,) if roster.doubt else ())
         + tuple(told),
-        {key: units for key, units in lacking.items() if units},
+        {key: units for key, units in missing.items() if units},
         {line.key: line for line in roster.lines},
         {name: keys.get(first, first) for name, first in klass.groups.items()}
         | {s.student: line.key for s, line in kept if s.student != line.key},

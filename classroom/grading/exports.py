@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree
 
 from selfcheck.feedback import Outcome
 
-from .records import NOTHING, Line, Mark, Override, in_order, visible
+from .records import Line, Mark, Override, in_order, visible
 from .roster import Filling
 
 FORMULA_STARTS = tuple("=+-@＝＋－＠")
@@ -30,11 +30,8 @@ JUNIT = {
 }
 
 
-def grades_csv(marks: Sequence[Mark], missing: Mapping[str, Iterable[str]] | None = None) -> str:
-    """A row a student and unit: points by exercise, the total, and what to look at by hand.
-
-    Who is `missing` in a unit has a row without points.
-    """
+def grades_csv(marks: Sequence[Mark]) -> str:
+    """A row a student and unit: points by exercise, the total, and what to look at by hand."""
     columns = sorted({_column(line) for m in marks for line in m.lines}, key=_place)
     known = ["beyond the page", "total", "of"]
     known += ["late", "deducted", "attempt", "look by hand", "overrides"]
@@ -57,11 +54,6 @@ def grades_csv(marks: Sequence[Mark], missing: Mapping[str, Iterable[str]] | Non
                 " | ".join(_overridden(line, line.override) for line in m.lines if line.override),
             ]
         )
-    there = {(m.graded.student, m.graded.unit) for m in marks}
-    most = {m.graded.unit: m.points for m in marks}
-    absent = [(n, unit) for unit, names in (missing or {}).items() for n in names]
-    for name, unit in (pair for pair in absent if pair not in there):
-        rows.append([name, unit, *[""] * (len(columns) + 2), most[unit], "", "", "", NOTHING, ""])
     return "\ufeff" + csv_text(rows)  # else Excel takes it for an old encoding and spoils the names
 
 

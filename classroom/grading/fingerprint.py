@@ -93,8 +93,7 @@ def digests(names: Iterable[str]) -> dict[str, str]:
 
 def changed_since(moment: int, names: Iterable[str]) -> list[str]:
     """Those of these files that were written after a moment, in nanoseconds, or are gone."""
-    places = homes()
-    paths = {name: places[name.partition("/")[0]].parent / name for name in names}
+    paths = {name: homes()[name.partition("/")[0]].parent / name for name in names}
     return [n for n, path in paths.items() if not path.exists() or path.stat().st_ctime_ns > moment]
 
 

@@ -49,8 +49,7 @@ class Run:
     graded: int = 0
     unchanged: int = 0
     unplaced: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()  # handed in nothing of what is here
-    lacking: tuple[str, ...] = ()  # handed in not all of it
+    missing: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     several: tuple[str, ...] = ()  # what may be of more than one student
     changed: tuple[str, ...] = ()  # whose points a regrade changed, from what to what
@@ -93,10 +92,10 @@ def grade(
         book.note_points()  # of all units: the rules of the class hold for all of them
         keep(book, options)
         several = tuple(dict.fromkeys(s.doubt for s in wanted if s.doubt))
-        missing, lacking = _missing(class_, book)
-        for line in shortened(() if options.student else (*missing, *lacking), "no submission"):
+        missing = tuple(_missing(class_, book)) if options.student is None else ()
+        for line in shortened(missing, "no submission"):
             announce(line)
-        run = Run(0, 0, class_.unplaced, missing, lacking, several=several)
+        run = Run(unplaced=class_.unplaced, missing=missing, several=several)
         attempts = sum(1 + len(s.earlier) for s in wanted)
         options = replace(options, secret=book.secret(), jobs=min(options.jobs, attempts))
         grader = Grader(book, solutions, judges, options, class_.lines)
@@ -130,17 +129,12 @@ def grade(
     return run
 
 
-def _missing(class_: Enrolled, book: Gradebook) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Who handed in nothing of these units so far, and who not all of them, with what lacks."""
+def _missing(class_: Enrolled, book: Gradebook) -> Iterator[str]:
+    """Who handed in nothing of these units so far; who some of them, with what lacks."""
     of = len({submission.unit for submission in class_.submissions})
-    lacks = {
-        key: left
-        for key, units in class_.missing.items()
-        if (left := [unit for unit in units if not book.digest_of(key, unit)])
-    }
-    nothing = tuple(key for key, left in lacks.items() if len(left) >= of)
-    some = (f"{key}, {', '.join(left)}" for key, left in lacks.items() if len(left) < of)
-    return nothing, tuple(some)
+    for key, units in class_.missing.items():
+        if left := [unit for unit in units if not book.digest_of(key, unit)]:
+            yield key if len(left) >= of else f"{key}, {', '.join(left)}"
 
 
 def _changes(book: Gradebook) -> Iterator[str]:

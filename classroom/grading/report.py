@@ -48,21 +48,18 @@ def page(
     protection: str = "",
     families: Sequence[Family] = (),
     secret: str = "",
-    missing: Mapping[str, Sequence[str]] | None = None,
+    absent: Sequence[Mark] = (),
 ) -> Iterator[str]:
     """The report on all units of these marks, piece by piece: a large class has a long page.
 
-    `protection` says which limits were in force, `missing` who has no file in a unit.
+    `protection` says which limits were in force, `absent` who handed in nothing.
 
     With a secret it has no names: from the secret come the ones that stand in their place.
     """
     names = [m.graded.student for m in marks] if secret else []
     marks = anonymized(marks, secret) if secret else marks
     insights = Insights(tuple(by_unit(marks)))
-    sections = [
-        _section(unit, families, names) | {"missing": (missing or {}).get(unit.unit, ())}
-        for unit in insights.units
-    ]
+    sections = [_section(unit, families, names) for unit in insights.units]
     digest = base64.b64encode(sha256(SCRIPT.encode()).digest()).decode()
     about = {
         "shown": NAMES_SHOWN,
@@ -70,6 +67,7 @@ def page(
         "link": _link,
         "protection": protection,
         "anonymous": bool(secret),
+        "absent": absent,
         "script": Markup(SCRIPT),
         "script_hash": Markup(f"'sha256-{digest}'"),
         "heat": _heat,

@@ -25,7 +25,6 @@ from selfcheck.units import units as all_units
 from . import encodings
 from .gradebook import Gradebook
 from .names import NO_OWNERS
-from .records import Mark
 from .submissions import Submission
 from .written_tables import Table, text_of
 
@@ -256,17 +255,11 @@ class Roster:
             return "@" in self._cell(place, "Email address")
         return bool(self._first(place, SURE[self.kind]))
 
-    def is_test(self, line: Line) -> bool:
-        """Is it nobody, but the row with which Canvas lets instructors look as a student?"""
-        return self.kind == CANVAS and self._cell(line.place, "Student") == "Student, Test"
-
-    def missing(self, marks: Iterable[Mark]) -> dict[str, list[str]]:
-        """Of whom there is no file, for each unit that has grades."""
-        there: dict[str, set[str]] = {}
-        for m in marks:
-            there.setdefault(m.graded.unit, set()).update([m.graded.student] * bool(m.graded.file))
-        keys = [line.key for line in self.lines if not self.is_test(line)]
-        return {unit: [key for key in keys if key not in there[unit]] for unit in sorted(there)}
+    @property
+    def students(self) -> list[str]:
+        """All but the one as whom Canvas lets instructors look at a course."""
+        test = "Student, Test" if self.kind == CANVAS else None
+        return [x.key for x in self.lines if self._cell(x.place, "Student") != test]
 
     def _own_columns(self, students: Iterable[int]) -> list[str]:
         """Whatever it is called, a column is of ids if all cells look like one and differ."""
