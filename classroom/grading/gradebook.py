@@ -388,11 +388,13 @@ class Gradebook:
 
 def _without_file(student: str, unit: str) -> Graded:
     """A line for somebody who handed in nothing, so that a person can give points."""
-    results = tuple(
-        Result(e.number, e.name, str(Outcome.NOT_ATTEMPTED), 0, e.points, NOTHING)
-        for e in listed(unit)
-    )
-    return Graded(student, unit, "", "", results=results, problem=NOTHING)
+    return Graded(student, unit, "", "", results=not_attempted(unit, NOTHING), problem=NOTHING)
+
+
+def not_attempted(unit: str, says: str) -> tuple[Result, ...]:
+    """No answer to any exercise of a unit, and why."""
+    blank = (str(Outcome.NOT_ATTEMPTED), 0)
+    return tuple(Result(e.number, e.name, *blank, e.points, says) for e in listed(unit))
 
 
 def _what_counts(mark: Mark) -> dict:

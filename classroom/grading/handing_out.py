@@ -22,7 +22,7 @@ from . import fingerprint, judge_pool
 from .asked import Solutions
 from .enrolled import lateness
 from .evidence import with_evidence
-from .gradebook import Gradebook
+from .gradebook import Gradebook, not_attempted
 from .jobs import Job
 from .options import Options, listed_id, plain_name
 from .records import SEVERAL, Graded, Result
@@ -424,9 +424,5 @@ def _best(outcomes: Sequence[tuple[Graded, Sequence[dict]]]) -> tuple[Graded, Se
 
 def _problem(blank: Graded, problem: str) -> Graded:
     """The grade of a submission that cannot be graded: nothing attempted, and why."""
-    says = f"Nothing could be graded: {problem}"
-    results = tuple(
-        Result(e.number, e.name, str(Outcome.NOT_ATTEMPTED), 0, e.points, says)
-        for e in listed(blank.unit)
-    )
+    results = not_attempted(blank.unit, f"Nothing could be graded: {problem}")
     return replace(blank, results=results, problem=f"{problem[:1].upper()}{problem[1:]}")

@@ -73,7 +73,7 @@ def write_outputs(
     changed, files = [], {}
     with Gradebook(folder / NAME) as book:
         whole = functools.partial(book.each_mark, stem)
-        others = () if anonymous else _outputs(folder, marks, whole, filled, questions, absent)
+        others = () if anonymous else _outputs(folder, [*marks, *absent], whole, filled, questions)
         for path, text in itertools.chain(others, reports):
             changed += [path] if _write_if_changed(path, text) else []
             files[str(path.relative_to(folder))] = _stamp(path)
@@ -163,12 +163,11 @@ def _outputs(
     whole: Callable[[], Iterator[Mark]],
     filled: dict[str, bytes],
     questions: dict[str, dict[str, dict[str, str]]],
-    absent: list[Mark],
 ) -> Iterator[tuple[Path, str | bytes | Iterable[str]]]:
     """Tables from the marks in brief; what tells everything goes through the whole ones."""
     from . import exports, student_pages
 
-    yield folder / "grades.csv", exports.grades_csv([*marks, *absent])
+    yield folder / "grades.csv", exports.grades_csv(marks)
     yield folder / "junit.xml", exports.junit_xml(whole())
     yield from ((folder / name, text) for name, text in filled.items())
     for unit in sorted({m.graded.unit for m in marks}) if not filled else ():
