@@ -24,7 +24,7 @@ class Enrolled:
     submissions: tuple[Submission, ...]
     unplaced: tuple[str, ...]
     reading: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()  # in the roster, without a file
+    missing: dict[str, list[str]] = field(default_factory=dict)  # units of which no file is here
     lines: dict[str, Line] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)  # as found, and as in the roster
 
@@ -64,14 +64,15 @@ def enrolled(klass: Class, roster: Roster | None) -> Enrolled:
         else:
             kept.append((submission, line))
     keys = {submission.student: line.key for submission, line in kept}
-    there = {key for key, _ in claims}
+    units = sorted({submission.unit for submission in klass.submissions})
+    missing = {key: [u for u in units if (key, u) not in claims] for key in roster.students}
     return Enrolled(
         tuple(_named(submission, line.key, keys) for submission, line in kept),
         tuple(unplaced),
         (f"Students go by {roster.name}, a roster from {_origin(roster)}.",)
         + ((roster.doubt,) if roster.doubt else ())
         + tuple(told),
-        tuple(line.key for line in roster.lines if line.key not in there),
+        {key: units for key, units in missing.items() if units},
         {line.key: line for line in roster.lines},
         {name: keys.get(first, first) for name, first in klass.groups.items()}
         | {s.student: line.key for s, line in kept if s.student != line.key},
@@ -166,11 +167,9 @@ def _spelled(name: str) -> str:
 
 
 def before_grading(class_: Enrolled) -> Iterator[str]:
-    """What an instructor reads before anything runs: how names were read, and who is missing."""
+    """What an instructor reads before anything runs: how names were read, what has no place."""
     yield from class_.reading
     yield from shortened(class_.unplaced, "not placed")
-    if class_.missing:
-        yield from shortened(class_.missing, "no submission")
 
 
 def shortened(lines: Sequence[str], word: str) -> Iterator[str]:

@@ -91,6 +91,12 @@ def digests(names: Iterable[str]) -> dict[str, str]:
     return {name: _digest(name, places) for name in sorted(names)}
 
 
+def changed_since(moment: int, names: Iterable[str]) -> list[str]:
+    """Those of these files that were written after a moment, in nanoseconds, or are gone."""
+    paths = {name: homes()[name.partition("/")[0]].parent / name for name in names}
+    return [n for n, path in paths.items() if not path.exists() or path.stat().st_ctime_ns > moment]
+
+
 def _digest(name: str, places: Mapping[str, str]) -> str:
     package, _, rest = name.partition("/")
     try:

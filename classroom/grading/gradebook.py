@@ -11,6 +11,7 @@ survive every regrade. One process writes; others may read at the same time.
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import secrets
 import sqlite3
@@ -147,6 +148,12 @@ class Gradebook:
         rules = self._rules()
         for graded in self.each(unit):
             yield mark(graded, by_submission.get((graded.student, graded.unit), ()), *rules)
+
+    def absent(self, students: Iterable[str], units: Iterable[str]) -> list[Mark]:
+        """Marks without points, for whoever of these students has none of these units."""
+        rules, pairs = self._rules(), itertools.product(units, students)
+        left = [(student, unit) for unit, student in pairs if self.digest_of(student, unit) is None]
+        return [mark(_without_file(*one), (), *rules) for one in left]
 
     def mark(self, student: str, unit: str) -> Mark | None:
         """One submission with its overrides on top."""
@@ -381,11 +388,13 @@ class Gradebook:
 
 def _without_file(student: str, unit: str) -> Graded:
     """A line for somebody who handed in nothing, so that a person can give points."""
-    results = tuple(
-        Result(e.number, e.name, str(Outcome.NOT_ATTEMPTED), 0, e.points, NOTHING)
-        for e in listed(unit)
-    )
-    return Graded(student, unit, "", "", results=results, problem=NOTHING)
+    return Graded(student, unit, "", "", results=not_attempted(unit, NOTHING), problem=NOTHING)
+
+
+def not_attempted(unit: str, says: str) -> tuple[Result, ...]:
+    """No answer to any exercise of a unit, and why."""
+    blank = (str(Outcome.NOT_ATTEMPTED), 0)
+    return tuple(Result(e.number, e.name, *blank, e.points, says) for e in listed(unit))
 
 
 def _what_counts(mark: Mark) -> dict:

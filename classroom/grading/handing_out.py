@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
@@ -21,7 +22,7 @@ from . import fingerprint, judge_pool
 from .asked import Solutions
 from .enrolled import lateness
 from .evidence import with_evidence
-from .gradebook import Gradebook
+from .gradebook import Gradebook, not_attempted
 from .jobs import Job
 from .options import Options, listed_id, plain_name
 from .records import SEVERAL, Graded, Result
@@ -32,6 +33,14 @@ from .submitted import Cell, Submitted, read_submitted
 LOST_SCHEDULER = {"CancelledError", "FutureCancelledError", "FuturesCancelledError"}
 LOST_SCHEDULER |= {"CommClosedError", "ClosedClientError"}
 GONE = "The scheduler is gone; what was graded is kept. Start it, and run this again."
+CHANGED = (
+    "The course was changed while it graded ({}), so grading has stopped, and no grades were "
+    "written. Finish the change, then run the same command again: it grades all by what is there."
+)
+OUTDATED = (
+    "A worker of the cluster has another version of the course ({}). Update it, start it again, "
+    "then run the same command; what is graded is kept."
+)
 KNOWN_BEFORE = ("digest", "content", "late", "attempt", "number", "platform")
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
@@ -75,7 +84,9 @@ def _cluster(address: str) -> Iterator:
 
 
 def _submit(executor: Executor, job: Job, options: Options, files: Mapping[str, str]) -> Future:
-    return executor.submit(judge_pool.judged, dict(vars(job)), options.sandboxed, dict(files))
+    otherwise = CHANGED if options.scheduler is None else OUTDATED
+    told = dict(vars(job)), options.sandboxed, dict(files), otherwise
+    return executor.submit(judge_pool.judged, *told)
 
 
 def _seed(secret: str, unit: str) -> str:
@@ -160,6 +171,7 @@ class Grader:
         self.options, self.lines = options, lines
         self._files: dict[str, dict[str, str]] = {}  # that each unit's grades depend on
         self._owners: dict[str, set[str]] | None = None  # whose each id is
+        self._began = time.time_ns()  # no judge has read anything before
         self._protection: dict[str, str] = {}  # of units whose solution was judged in this run
 
     # -- what is to be done ---------------------------------------------------------------------
@@ -351,6 +363,10 @@ class Grader:
                 _submit(self.executor, replace(job, is_solution=False), self.options, {})
         try:
             answer = proof.result()
+        except judge_pool.LostJudge as problem:
+            raise CourseError(
+                f"The solution of {unit} could not be judged, so nobody was graded: {problem}"
+            ) from None
         except Exception as error:
             if type(error).__name__ in LOST_SCHEDULER:
                 raise SchedulerGone(GONE) from None
@@ -367,6 +383,8 @@ class Grader:
                 )
         self.book.keep(f"reference {unit}", json.dumps(answer.get("references", {})).encode())
         self._files[unit] = fingerprint.digests(answer.get("read", []))
+        if fresh := fingerprint.changed_since(self._began, self._files[unit]):
+            raise CourseError(CHANGED.format(", ".join(fresh[:3])))
         self.book.keep(f"files {unit}", json.dumps(self._files[unit]).encode())
         self._protection[unit] = str(answer.get("protection", ""))
         return self._protection[unit]
@@ -406,9 +424,5 @@ def _best(outcomes: Sequence[tuple[Graded, Sequence[dict]]]) -> tuple[Graded, Se
 
 def _problem(blank: Graded, problem: str) -> Graded:
     """The grade of a submission that cannot be graded: nothing attempted, and why."""
-    says = f"Nothing could be graded: {problem}"
-    results = tuple(
-        Result(e.number, e.name, str(Outcome.NOT_ATTEMPTED), 0, e.points, says)
-        for e in listed(blank.unit)
-    )
+    results = not_attempted(blank.unit, f"Nothing could be graded: {problem}")
     return replace(blank, results=results, problem=f"{problem[:1].upper()}{problem[1:]}")

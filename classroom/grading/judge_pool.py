@@ -124,10 +124,6 @@ class JudgeProcess:
         line, _, self._received = self._received.partition(b"\n")
         return line
 
-    def begin(self) -> None:
-        """Start the judge, and do not wait for it."""
-        self._start()
-
     def renew(self, unit: str) -> None:
         """Begin with a new judge if this one has read another unit's files already."""
         if self._unit not in ("", unit):
@@ -200,8 +196,11 @@ def _text(file: IO[bytes]) -> str:
 
 def _last_words(file: IO[bytes]) -> str:
     """The error over which a judge ended, if it said one."""
-    errors = re.findall(r"^\w+(?:\.\w+)*(?:Error|Exception)\b.*", _text(file), re.MULTILINE)
-    return f": {errors[-1][:200]}" if errors else ""
+    text = _text(file)
+    errors = re.findall(r"^\w+(?:\.\w+)*(?:Error|Exception)\b.*", text, re.MULTILINE)
+    places = re.findall(r'^ +File "([^"<]+)", (line \d+)', text, re.MULTILINE)
+    where = f" in {', '.join(places[-1])}" if places else ""
+    return f": {errors[-1][:200]}{where}" if errors else ""
 
 
 class LostJudge(CourseError):
@@ -277,13 +276,6 @@ class JudgePool:
             self._all.append(judge_process)
         return judge_process
 
-    def begin(self, count: int) -> None:
-        """Have so many judges started, ahead of their first job."""
-        for _ in range(count - len(self._all)):
-            judge_process = self._new()
-            judge_process.begin()
-            self._free.put(judge_process)
-
     def close(self) -> None:
         """End all judges."""
         for judge_process in self._all:
@@ -294,19 +286,14 @@ _SHARED: dict[bool, JudgePool] = {}
 _LOCK = threading.Lock()
 
 
-def begin(sandboxed: bool, count: int) -> None:
-    """Start judges in this process, ahead of their first job."""
-    with _LOCK:
-        _SHARED.setdefault(sandboxed, JudgePool(sandboxed)).begin(count)
-
-
-def judged(job: dict, sandboxed: bool, files: dict[str, str]) -> dict:
+def judged(job: dict, sandboxed: bool, files: dict[str, str], otherwise: str) -> dict:
     """A job done by a judge of this process: what a thread here, or a worker elsewhere, is told.
 
-    Both have to have the same files that the grades of the unit depend on.
+    Both have to have the same files that the grades of the unit depend on; `otherwise` it is told.
     """
-    if fingerprint.digests(files) != files:
-        raise CourseError("this worker has another version of the course; update it.")
+    now = fingerprint.digests(files)
+    if other := [name for name in files if now[name] != files[name]]:
+        raise CourseError(otherwise.format(", ".join(other[:3])))
     with _LOCK:
         pool = _SHARED.setdefault(sandboxed, JudgePool(sandboxed))
     with pool.judge_process() as judge_process, pool.turns.with_others():

@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import selfcheck
 from selfcheck.files import write_whole
@@ -59,6 +59,8 @@ def write_outputs(
         units = sorted({m.graded.unit for m in marks})
         families = [family for stem in units for family in _families(book, stem)]
         secret = book.secret() if anonymous else ""
+        roster = kept_roster(book)
+        absent = book.absent(roster.students, units) if roster else []
         questions = {u: book.kept_data(f"questions {u}") for u in units}
         state = _digest(read.hexdigest(), filled, protection, families, secret, questions)
         before = book.kept_data(WRITTEN)
@@ -67,11 +69,11 @@ def write_outputs(
         for path in there:
             tell(path)
         return []
-    reports = _reports(folder, marks, protection, families, secret)
+    reports = _reports(folder, marks, families, secret, protection=protection, absent=absent)
     changed, files = [], {}
     with Gradebook(folder / NAME) as book:
         whole = functools.partial(book.each_mark, stem)
-        others = () if anonymous else _outputs(folder, marks, whole, filled, questions)
+        others = () if anonymous else _outputs(folder, [*marks, *absent], whole, filled, questions)
         for path, text in itertools.chain(others, reports):
             changed += [path] if _write_if_changed(path, text) else []
             files[str(path.relative_to(folder))] = _stamp(path)
@@ -143,13 +145,13 @@ def _without_numbers(book: Gradebook) -> Iterator[str]:
 
 
 def _reports(
-    folder: Path, marks: list[Mark], protection: str, families: list[Family], secret: str
+    folder: Path, marks: list[Mark], families: list[Family], secret: str, **about: Any
 ) -> Iterator[tuple[Path, str | Iterable[str]]]:
     """The class report as a page, and its numbers as JSON and CSV."""
     from . import report  # it draws, and takes long to load
 
     name = "report_anonymous" if secret else "report"
-    yield folder / f"{name}.html", report.page(marks, protection, families, secret)
+    yield folder / f"{name}.html", report.page(marks, families=families, secret=secret, **about)
     data = report.as_data(report.anonymized(marks, secret) if secret else marks, families)
     yield folder / f"{name}.json", report.as_json(data)
     yield folder / f"{name}.csv", report.as_csv(data)

@@ -21,7 +21,7 @@ from selfcheck.files import CourseError
 from . import copies
 from .asked import Solutions
 from .bubblewrap import require_bubblewrap
-from .enrolled import before_grading, enrolled, unknown_extra, without_time
+from .enrolled import Enrolled, before_grading, enrolled, shortened, unknown_extra, without_time
 from .gradebook import NAME, Gradebook
 from .handing_out import Grader, SchedulerGone, executor
 from .options import Options, keep, listed_id, with_kept
@@ -92,12 +92,17 @@ def grade(
         book.note_points()  # of all units: the rules of the class hold for all of them
         keep(book, options)
         several = tuple(dict.fromkeys(s.doubt for s in wanted if s.doubt))
-        run = Run(unplaced=class_.unplaced, missing=class_.missing, several=several)
+        missing = tuple(_missing(class_, book)) if options.student is None else ()
+        for line in shortened(missing, "no submission"):
+            announce(line)
+        run = Run(unplaced=class_.unplaced, missing=missing, several=several)
         attempts = sum(1 + len(s.earlier) for s in wanted)
         options = replace(options, secret=book.secret(), jobs=min(options.jobs, attempts))
         grader = Grader(book, solutions, judges, options, class_.lines)
         todo = [entry for entry in map(grader.due, wanted) if entry is not None]
         run.unchanged = len(wanted) - len(todo)
+        due = sum(len(entry.attempts) for entry in todo)
+        grader.options = replace(options, jobs=min(options.jobs, due or 1))
         for unit in sorted({entry.submission.unit for entry in todo}):
             run.protection = grader.prove(unit)
         start = time.monotonic()
@@ -122,6 +127,14 @@ def grade(
             _note_families(book, unit)
         run.changed = tuple(_changes(book))
     return run
+
+
+def _missing(class_: Enrolled, book: Gradebook) -> Iterator[str]:
+    """Who handed in nothing of these units so far; who some of them, with what lacks."""
+    of = len({submission.unit for submission in class_.submissions})
+    for key, units in class_.missing.items():
+        if left := [unit for unit in units if not book.digest_of(key, unit)]:
+            yield key if len(left) >= of else f"{key}, {', '.join(left)}"
 
 
 def _changes(book: Gradebook) -> Iterator[str]:

@@ -44,11 +44,15 @@ SCRIPT = (TEMPLATES / "class_report" / "sort.js").read_text(encoding="utf-8")
 
 
 def page(
-    marks: Sequence[Mark], protection: str = "", families: Sequence[Family] = (), secret: str = ""
+    marks: Sequence[Mark],
+    protection: str = "",
+    families: Sequence[Family] = (),
+    secret: str = "",
+    absent: Sequence[Mark] = (),
 ) -> Iterator[str]:
     """The report on all units of these marks, piece by piece: a large class has a long page.
 
-    `protection` says which limits were in force.
+    `protection` says which limits were in force, `absent` who handed in nothing.
 
     With a secret it has no names: from the secret come the ones that stand in their place.
     """
@@ -63,6 +67,7 @@ def page(
         "link": _link,
         "protection": protection,
         "anonymous": bool(secret),
+        "absent": absent,
         "script": Markup(SCRIPT),
         "script_hash": Markup(f"'sha256-{digest}'"),
         "heat": _heat,

@@ -255,6 +255,12 @@ class Roster:
             return "@" in self._cell(place, "Email address")
         return bool(self._first(place, SURE[self.kind]))
 
+    @property
+    def students(self) -> list[str]:
+        """All but the one as whom Canvas lets instructors look at a course."""
+        test = "Student, Test" if self.kind == CANVAS else None
+        return [x.key for x in self.lines if self._cell(x.place, "Student") != test]
+
     def _own_columns(self, students: Iterable[int]) -> list[str]:
         """Whatever it is called, a column is of ids if all cells look like one and differ."""
         places, found = [*students], []

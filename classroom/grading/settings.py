@@ -96,7 +96,7 @@ class Settings:
     id_column: str | None = None
     by_file_time: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
-    text: str = ""  # the file itself
+    text: str = ""  # the file itself, if there is a rule in it
 
     def extra_for(self, names: set[str]) -> timedelta:
         """The extra time of the student who goes by these names."""
@@ -136,7 +136,7 @@ def read_text(text: str, name: str = NAME) -> Settings:
     if "class" in data or "package" in data:  # the file of a course, with rules or without
         _refuse_unknown({"class": data.get("class", {})}, {"class": dict}, name)
         data, name = data.get("class", {}), f"{name}, [class]"
-    return replace(settings_of(data, name), text=text)
+    return replace(settings_of(data, name), text=text if data else "")
 
 
 def settings_of(data: dict[str, Any], name: str = NAME) -> Settings:

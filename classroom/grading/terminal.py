@@ -85,7 +85,7 @@ def summary(run: Run, folder: Path) -> str:
     """What the run came to, in one sentence or two."""
     kept = f"; {run.unchanged} were graded before and are unchanged" if run.unchanged else ""
     odd = f", {len(run.unplaced)} could not be placed" if run.unplaced else ""
-    odd += f", {len(run.missing)} handed in nothing" if run.missing else ""
+    odd += f", {len(run.missing)} without a submission" if run.missing else ""
     odd += f", {len(run.gone)} are gone" if run.gone else ""
     odd += f"; {len(run.several)} may be of several students, see above" if run.several else ""
     odd += f"; the points of {len(run.changed)} changed, see above" if run.changed else ""

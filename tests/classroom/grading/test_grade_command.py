@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import os
 import re
 import shutil
 import subprocess
@@ -12,12 +13,12 @@ import pytest
 from classroom.grading import outputs, pipeline, terminal
 from classroom.grading.gradebook import NAME, Gradebook
 from selfcheck.students.cli import main
-from tests.classroom.grading.making import hand_in, solved
-from tests.places import SMALL
+from tests.classroom.grading.making import hand_in, packed, solved
+from tests.places import ROOT, SMALL
 
 pytestmark = pytest.mark.usefixtures("small_course")
 
-UNIT = "01_sums"  # 9 points
+UNIT, OTHER = "01_sums", "02_products"
 
 
 def course_grade(source, grades, *options):
@@ -39,9 +40,13 @@ def sums(own_id):
         sys.path.remove(str(SMALL))
 
 
-def rows(grades):
+def table(grades):
     with (grades / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["student"]: row for row in csv.DictReader(file)}
+        return [*csv.DictReader(file)]
+
+
+def rows(grades):
+    return {row["student"]: row for row in table(grades)}
 
 
 def test_the_command_itself_loads_none_of_the_large_packages_and_no_checks():
@@ -213,6 +218,26 @@ def test_a_rule_changes_points_in_units_that_are_not_graded_again(tmp_path, bubb
     assert "points changed: ada, 01_sums: 9 of 9 → " in capsys.readouterr().out
 
 
+def test_rules_from_a_file_hold_later_although_the_course_has_a_file_without_any(
+    tmp_path, bubblewrap, capsys
+):
+    assert "[class]" not in (SMALL / "course.toml").read_text(encoding="utf-8")
+    settings = tmp_path / "rules.toml"
+    settings.write_text('late = "10%"\n[extra]\nada_12 = "2 days"\n', encoding="utf-8")
+    name = f"ada_LATE_12_34_{UNIT}.ipynb"
+    hand_in(tmp_path, "one", solved(UNIT), UNIT).rename(tmp_path / name)
+    archive = tmp_path / "class.zip"
+    archive.write_bytes(packed({name: (tmp_path / name).read_bytes()}))
+    assert course_grade(archive, tmp_path / "grades", "--settings", str(settings)) == 0
+    first = rows(tmp_path / "grades")
+    (row,) = first.values()
+    assert "the student has extra time" in row["look by hand"]
+    for _ in range(2):
+        assert course_grade(archive, tmp_path / "grades") == 0
+    assert rows(tmp_path / "grades") == first
+    assert "points changed" not in capsys.readouterr().out
+
+
 def test_a_list_of_changed_points_is_never_cut(tmp_path, capsys, monkeypatch):
     changed = tuple(f"s{number}, 01_sums: 7 → 9 of 9" for number in range(200))
     monkeypatch.setattr(terminal, "grade", lambda *_: pipeline.Run(changed=changed))
@@ -224,6 +249,49 @@ def test_a_list_of_changed_points_is_never_cut(tmp_path, capsys, monkeypatch):
 def interrupted(*_):
     """As when Ctrl-C comes after the grades are saved."""
     raise KeyboardInterrupt
+
+
+def test_who_handed_in_some_units_alone_is_missing_in_the_others(tmp_path, bubblewrap, capsys):
+    source, grades = tmp_path / "class", tmp_path / "grades"
+    (tmp_path / "roster.csv").write_text("student,name\nada,Ada\nbob,Bob\neve,Eve\n")
+    written(source, {"ada": solved(UNIT), "bob": solved(UNIT)})
+    hand_in(source, "ada", solved(OTHER), OTHER)
+    assert course_grade(source, grades, "--roster", str(tmp_path / "roster.csv")) == 0
+    said = capsys.readouterr().out
+    assert f"no submission: bob, {OTHER}\nno submission: eve\n" in said
+    assert "3 graded, 2 without a submission." in said
+    absent = [x for x in table(grades) if x["look by hand"] == "Nothing was handed in."]
+    found = [(x["student"], x["unit"], x["total"], x["1.1 even_sum"]) for x in absent]
+    assert sorted(found) == [("bob", OTHER, "", ""), ("eve", UNIT, "", ""), ("eve", OTHER, "", "")]
+    page = (grades / "report.html").read_text(encoding="utf-8")
+    assert "2 in the roster handed in nothing: <bdi>bob</bdi>, <bdi>eve</bdi>." in page
+    assert main(["report", str(grades), "--anonymous"]) == 0
+    page = (grades / "report_anonymous.html").read_text(encoding="utf-8")
+    assert "2 in the roster handed in nothing." in page
+    late = tmp_path / "late"  # what comes later is missing nothing that is graded already
+    hand_in(late, "bob", solved(OTHER), OTHER)
+    hand_in(late, "eve", solved(UNIT), UNIT)
+    capsys.readouterr()
+    assert course_grade(late, grades) == 0
+    said = capsys.readouterr().out
+    assert re.findall("no submission: .*", said) == [f"no submission: eve, {OTHER}"]
+
+
+def test_checks_that_cannot_be_loaded_are_named(tmp_path, bubblewrap):
+    copy = shutil.copytree(SMALL, tmp_path / "course")
+    with (copy / "small_course" / "checks" / "sums.py").open("a") as file:
+        file.write('\nraise RuntimeError("half done")\n')
+    written(tmp_path / "class", {"ada": solved(UNIT)})
+    done = subprocess.run(
+        [sys.executable, "-m", "selfcheck", "grade", str(tmp_path / "class"), "--to", "grades"],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert f"The solution of {UNIT} could not be judged, so nobody was graded" in done.stderr
+    assert re.search(r"RuntimeError: half done in .*checks/sums.py, line \d+\)", done.stderr)
 
 
 def test_a_column_that_the_roster_has_not_is_told_first(tmp_path, capsys, bubblewrap):

@@ -152,7 +152,7 @@ def test_unmatched_files_missing_students_and_double_claims_are_listed():
     submissions = (handed_in("ada"), handed_in("eve"), handed_in("alan"), handed_in("9"))
     class_ = enrolled(Class(submissions, ()), roster(PLAIN + "emmy;10;a\n"))
     assert [s.student for s in class_.submissions] == ["ada"]
-    assert class_.missing == ("emmy",)
+    assert class_.missing == {"emmy": [UNIT]}
     assert class_.unplaced[0] == "eve/x.ipynb: eve is not in the roster."
     assert "9 and alan both fit the line of alan" in class_.unplaced[1]
 
@@ -164,7 +164,16 @@ def test_who_goes_by_two_names_in_two_units_is_one():
         ("ada1", "01_sums"),
         ("ada1", UNIT),
     ]
-    assert (class_.unplaced, class_.missing) == ((), ("bob2",))
+    assert (class_.unplaced, class_.missing) == ((), {"bob2": ["01_sums", UNIT]})
+
+
+def test_who_lacks_a_unit_is_missing_there_and_the_test_student_nowhere():
+    files = (Submission("alan", "01_sums", "a.ipynb"), Submission("alan", UNIT, "b.ipynb"))
+    both = (*files, Submission("ada@example.org", UNIT, "c.ipynb"))
+    assert enrolled(Class(both, ()), roster(CANVAS)).missing == {"ada@example.org": ["01_sums"]}
+    assert enrolled(Class(files[:1], ()), roster(CANVAS)).missing == {
+        "ada@example.org": ["01_sums"]
+    }
 
 
 def matched(files, text):

@@ -6,10 +6,14 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
+from classroom.grading import fingerprint, judge_pool
 from classroom.grading.gradebook import NAME, Gradebook
+from classroom.grading.handing_out import CHANGED, OUTDATED
+from selfcheck.files import CourseError
 from tests.places import ROOT, SMALL
 
 UNIT, OTHER = "01_sums", "02_products"
@@ -87,3 +91,19 @@ def test_a_change_renews_the_grades_that_it_can_change_and_no_others(copy, name,
     copy.change(name, addition)
     assert copy.grade() == graded
     assert copy.grade() == 0
+
+
+@pytest.mark.parametrize("otherwise", [CHANGED, OUTDATED])
+def test_a_file_that_changes_while_it_grades_is_named(in_small_course, otherwise):
+    name = "small_course/checks/sums.py"
+    files = fingerprint.digests([name, "selfcheck/files.py"]) | {name: "as it was"}
+    with pytest.raises(CourseError) as told:
+        judge_pool.judged({}, True, files, otherwise)
+    assert str(told.value) == otherwise.format(name)
+
+
+def test_a_file_that_was_written_while_the_solution_was_judged_is_noticed(in_small_course):
+    name, began = "small_course/checks/sums.py", time.time_ns()
+    assert fingerprint.changed_since(began, [name]) == []
+    assert fingerprint.changed_since(began, [name, "selfcheck/gone.py"]) == ["selfcheck/gone.py"]
+    assert fingerprint.changed_since(0, [name]) == [name]
