@@ -16,7 +16,10 @@ from .submitted import Submitted
 
 IN_A_TEXT = "What you typed stands in a text cell, so it was not run. Make it a code cell."
 VARIES = re.compile(  # from run to run: in which cell and line, a path, an address, a time, a size
-    r"\([^()\s]*, line \d+\)|, in line \d+\b|\S*/\S*|\b\d[\w.+-]*"
+    r"\([^()\s]*, line \d+\)|, in line \d+\b|(?<!\S)\S*/\S*|\b\d[\w.+-]*"
+)
+MALFORMED = re.compile(  # IPython has its own words for an open bracket: incomplete input
+    r"\b(?:Syntax|Indentation|Tab)Error: .*?(?:\([^()\s]*, line \d+\)|, in line \d+)"
 )
 LONGEST = 190  # characters of an error that are compared; what is said of it is cut as well
 NOTHING = ("", "pass", "...")
@@ -52,7 +55,7 @@ def with_evidence(result: Result, submitted: Submitted, stub: str) -> Result:
 
 def _plain(text: str) -> str:
     """An error in the words that are the same in every run: without places and numbers."""
-    return " ".join(VARIES.sub(" ", text).split())
+    return " ".join(VARIES.sub(" ", MALFORMED.sub("SyntaxError", text)).split())
 
 
 def _what_is_typed(typed: str, stub: str) -> str:

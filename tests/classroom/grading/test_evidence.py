@@ -104,7 +104,9 @@ NOT_SHOWN = {
 
 SAME_ERROR = {  # as the notebook has it, and as it is said here
     "SyntaxError: expected ':' (1731387.py, line 4)": "SyntaxError: expected ':', in line 4",
-    "IndentationError: unexpected indent (17.py, line 2)": "IndentationError: unexpected indent",
+    "SyntaxError: incomplete input (17.py, line 9)": "SyntaxError: '(' was never closed, in line 2",
+    "SyntaxError: incomplete input (17.py, line 1)": "IndentationError: no block, in line 1",
+    "IndentationError: unexpected indent (17.py, line 2)": "IndentationError: indent, in line 2",
     "OSError: [Errno 2] No such file: '/a/x y.csv'": "OSError: [Errno 2] No such file: '/x y.csv'",
     "TypeError: bad <function f at 0x7fe21aa0>": "TypeError: bad <function f at 0x55d0>",
     "RuntimeError: took 0.25 s": "RuntimeError: took 0.31 s",
@@ -114,6 +116,7 @@ SAME_ERROR = {  # as the notebook has it, and as it is said here
 OTHER_ERROR = {
     "ValueError: ": "ValueError: bad",
     "KeyError: 'x'": "KeyError: 'y'",
+    "SyntaxError: incomplete input (17.py, line 9)  ": "NameError: name 'x' is not defined",
     "NameError: name 'x1' is not defined": "NameError: name 'x2' is not defined",
 }
 
