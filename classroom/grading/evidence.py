@@ -15,13 +15,20 @@ from .records import COMMENTED, NEEDS_A_BLANK, UNFINISHED, Result
 from .submitted import Submitted
 
 IN_A_TEXT = "What you typed stands in a text cell, so it was not run. Make it a code cell."
+VARIES = re.compile(  # from run to run: in which cell and line, a path, an address, a time, a size
+    r"\([^()\s]*, line \d+\)|, in line \d+\b|(?<!\S)\S*/\S*|\b\d[\w.+-]*"
+)
+MALFORMED = re.compile(  # IPython has its own words for an open bracket: incomplete input
+    r"\b(?:Syntax|Indentation|Tab)Error: .*?(?:\([^()\s]*, line \d+\)|, in line \d+)"
+)
+LONGEST = 190  # characters of an error that are compared; what is said of it is cut as well
 NOTHING = ("", "pass", "...")
 COMMENT = re.compile(r"^\s*#+ ?", re.MULTILINE)
 
 
 def with_evidence(result: Result, submitted: Submitted, stub: str) -> Result:
     """The result with what the file says; the stub is what the sheet gave for the answer."""
-    if result.outcome == Outcome.NOT_ATTEMPTED:
+    if result.outcome == Outcome.NOT_ATTEMPTED and not result.earned:  # else it names what is blank
         text = submitted.texts.get(id_of(Role.ANSWER, result.name))
         if text and not result.answer.strip():
             result = replace(result, answer=text[:20_000])
@@ -40,8 +47,15 @@ def with_evidence(result: Result, submitted: Submitted, stub: str) -> Result:
         shows_more = seen.earned > result.earned and (is_known or not is_certain)
     if seen and shows_more:
         return replace(result, shown=(seen.earned, seen.points))
-    has_raised = any(f"raised {error}" in result.says for error in submitted.errors)
+    says = _plain(result.says)
+    errors = (error if ": " in error else f"{error}." for error in submitted.errors)
+    has_raised = any(_plain(error[:LONGEST]) in says for error in errors)
     return replace(result, is_as_shown=is_known or has_raised)
+
+
+def _plain(text: str) -> str:
+    """An error in the words that are the same in every run: without places and numbers."""
+    return " ".join(VARIES.sub(" ", MALFORMED.sub("SyntaxError", text)).split())
 
 
 def _what_is_typed(typed: str, stub: str) -> str:

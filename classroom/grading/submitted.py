@@ -40,8 +40,10 @@ OTHERS = {  # what is handed in under the name of a notebook, by its first bytes
 }
 COLON = re.compile(rb"\s*:")
 HEADLINES = "|".join(["partly right", *map(str, Outcome)])
-VERDICT = re.compile(  # of a card, and of a line of the scoreboard
-    rf"^[\w.]+ +(\w{{1,80}})(?:: (?:{HEADLINES}),| ) *(\d{{1,4}}) of (\d{{1,4}})", re.M
+VERDICT = re.compile(  # of a card, and of a line of the scoreboard that is about one
+    rf"^[\w.]+ +(\w{{1,80}})(?:: (?:{HEADLINES}),| ) *(\d{{1,4}}) of (\d{{1,4}})"
+    r"(?!\d| +(?:not run|no verdict) yet)",
+    re.M,
 )
 
 

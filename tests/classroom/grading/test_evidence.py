@@ -92,9 +92,53 @@ AS_SHOWN = {
 }  # fmt: skip
 NOT_SHOWN = {
     "nothing is saved": [cell("total = m")],
+    "another kind of error": [raising("total = m", "NameError", "")],
+    "the scoreboard says that it was not run": [
+        cell("total = m"),
+        cell("scoreboard()", 6, BOARD.replace("2 of 2  right", "0 of 2  not run yet")),
+    ],
     "another error": [raising("total = m", "NameError", "name 'k' is not defined")],
     "a card on an earlier answer": [cell("total = m", 6), cell(CHECK, 5, NONE)],
 }
+
+
+SAME_ERROR = {  # as the notebook has it, and as it is said here
+    "SyntaxError: expected ':' (1731387.py, line 4)": "SyntaxError: expected ':', in line 4",
+    "SyntaxError: incomplete input (17.py, line 9)": "SyntaxError: '(' was never closed, in line 2",
+    "SyntaxError: incomplete input (17.py, line 1)": "IndentationError: no block, in line 1",
+    "IndentationError: unexpected indent (17.py, line 2)": "IndentationError: indent, in line 2",
+    "OSError: [Errno 2] No such file: '/a/x y.csv'": "OSError: [Errno 2] No such file: '/x y.csv'",
+    "TypeError: bad <function f at 0x7fe21aa0>": "TypeError: bad <function f at 0x55d0>",
+    "RuntimeError: took 0.25 s": "RuntimeError: took 0.31 s",
+    f"ValueError: {'x' * 5000}": f"ValueError: {'x' * 199}…",
+    "AssertionError: ": "AssertionError",
+}  # fmt: skip
+OTHER_ERROR = {
+    "ValueError: ": "ValueError: bad",
+    "KeyError: 'x'": "KeyError: 'y'",
+    "SyntaxError: incomplete input (17.py, line 9)  ": "NameError: name 'x' is not defined",
+    "NameError: name 'x1' is not defined": "NameError: name 'x2' is not defined",
+}
+
+
+@pytest.mark.parametrize("error", [*SAME_ERROR, *OTHER_ERROR])
+def test_an_error_is_the_same_wherever_it_was_run(error):
+    said = (SAME_ERROR | OTHER_ERROR)[error]
+    shown = raising("total = m", *error.split(": ", 1))
+    says = f"Your cell raised {said}. So there is no `total`."
+    result = judged(shown, outcome="could not be checked", says=says)
+    assert bool(Line(result).to_look_at) == (error in OTHER_ERROR)
+
+
+def test_a_scoreboard_that_was_printed_after_a_restart_hides_no_card():
+    board = cell("scoreboard()", 6, BOARD.replace("2 of 2  right", "0 of 2  not run yet"))
+    assert judged(cell(ANSWER, 4), cell(CHECK, 5, CARD), board).shown == (2, 2)
+
+
+def test_where_parts_are_blank_the_verdict_names_them_as_at_home():
+    typed, says = "total = 2\nhalf = ____", "Half: still blank."
+    result = judged(cell(typed), outcome="not attempted", answer=typed, earned=1, says=says)
+    assert (result.outcome, result.says, result.earned) == ("not attempted", says, 1)
 
 
 @pytest.mark.parametrize("kind", [*AS_SHOWN, *NOT_SHOWN])
