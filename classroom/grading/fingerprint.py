@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -92,9 +93,17 @@ def digests(names: Iterable[str]) -> dict[str, str]:
 
 
 def changed_since(moment: int, names: Iterable[str]) -> list[str]:
-    """Those of these files that were written after a moment, in nanoseconds, or are gone."""
-    paths = {name: homes()[name.partition("/")[0]].parent / name for name in names}
-    return [n for n, path in paths.items() if not path.exists() or path.stat().st_ctime_ns > moment]
+    """Those of these files that were written after a moment, in nanoseconds, or are gone.
+
+    One from the future is none of them: the clock was set back, or it is another machine's.
+    """
+    places, now = homes(), time.time_ns()
+    paths = {name: places[name.partition("/")[0]].parent / name for name in names}
+    return [
+        name
+        for name, path in paths.items()
+        if not path.exists() or moment < path.stat().st_ctime_ns <= now
+    ]
 
 
 def _digest(name: str, places: Mapping[str, str]) -> str:

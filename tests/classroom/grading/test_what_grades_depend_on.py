@@ -102,8 +102,12 @@ def test_a_file_that_changes_while_it_grades_is_named(in_small_course, otherwise
     assert str(told.value) == otherwise.format(name)
 
 
-def test_a_file_that_was_written_while_the_solution_was_judged_is_noticed(in_small_course):
+def test_a_file_that_was_written_while_the_solution_was_judged_is_noticed(
+    in_small_course, monkeypatch
+):
     name, began = "small_course/checks/sums.py", time.time_ns()
     assert fingerprint.changed_since(began, [name]) == []
     assert fingerprint.changed_since(began, [name, "selfcheck/gone.py"]) == ["selfcheck/gone.py"]
     assert fingerprint.changed_since(0, [name]) == [name]
+    monkeypatch.setattr("time.time_ns", lambda: 1)  # a clock that was set back
+    assert fingerprint.changed_since(0, [name]) == []
