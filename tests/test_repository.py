@@ -119,8 +119,8 @@ BUDGETS = {
     "course_utils, without its checks": 4_150,  # with the diagrams and scenes of the lectures
     "course_utils/checks": 10_060,  # derivations among them
     "selfcheck": 27_440,  # with formulas set for pages, proofs entry by entry, and practice
-    "classroom": 22_330,  # layouts of nine platforms, tables as written, what code does and says
-    "tests": 45_400,  # every kind of layout, fault and roster is a test
+    "classroom": 22_370,  # layouts of nine platforms, tables as written, what code does and says
+    "tests": 45_430,  # every kind of layout, fault and roster is a test
 }
 
 

@@ -761,9 +761,7 @@ def test_files_of_every_kind_hold_up_nobody(judge_process, tmp_path, monkeypatch
         hand_in(folder, name, solved())
     odd_files(folder)
     before = {path for path in tmp_path.rglob("*") if grades not in (path, *path.parents)}
-    monkeypatch.setattr(
-        judge_pool, "judged", lambda job, sandboxed, code: judge_process.judged(Job(**job))
-    )
+    monkeypatch.setattr(judge_pool, "judged", lambda job, *_: judge_process.judged(Job(**job)))
     run = grade(ROOT, folder, grades, Options(unit=UNIT), lambda done: None)
     with Gradebook(grades / NAME) as book:
         points = {g.student: (g.earned, g.problem) for g in book.all()}
