@@ -37,20 +37,24 @@ def with_evidence(result: Result, submitted: Submitted, stub: str) -> Result:
             says = _what_is_typed(result.answer, stub)
         if says:
             result = replace(result, outcome=str(Outcome.UNCHECKED), says=says)
+    is_open = result.outcome == Outcome.UNCHECKED
     seen = submitted.shown.get(result.name)
-    if seen is None or seen.points < seen.earned:
-        is_known = shows_more = False
-    else:
-        is_known = not _is_old(result.name, submitted, stub)
+    if seen and seen.points >= seen.earned > result.earned:
         # where it could not be checked, nothing else tells what the answer earns
-        is_certain = result.outcome != Outcome.UNCHECKED or result.says in (UNFINISHED, COMMENTED)
-        shows_more = seen.earned > result.earned and (is_known or not is_certain)
-    if seen and shows_more:
-        return replace(result, shown=(seen.earned, seen.points))
+        is_certain = not is_open or result.says in (UNFINISHED, COMMENTED)
+        if not (is_certain and _is_old(result.name, submitted, stub)):
+            return replace(result, shown=(seen.earned, seen.points))
+    return replace(result, is_as_shown=is_open and _shows_as_much(result, submitted, stub))
+
+
+def _shows_as_much(result: Result, submitted: Submitted, stub: str) -> bool:
+    """Does the file show a verdict on this answer, or the very error?"""
+    seen = submitted.shown.get(result.name)
+    if seen and seen.points >= seen.earned and not _is_old(result.name, submitted, stub):
+        return True
     says = _plain(result.says)
     errors = (error if ": " in error else f"{error}." for error in submitted.errors)
-    has_raised = any(_plain(error[:LONGEST]) in says for error in errors)
-    return replace(result, is_as_shown=is_known or has_raised)
+    return any(_plain(error[:LONGEST]) in says for error in errors)
 
 
 def _plain(text: str) -> str:
