@@ -236,20 +236,18 @@ def _in_one_form(node: ast.AST) -> ast.AST:
     match node:
         case ast.BinOp(left, ast.MatMult(), right):
             return ast.Call(ast.Name("matmul"), [left, right], [])
-        case ast.Call(ast.Attribute(ast.Name(module), name), args, named) if module in MODULES:
-            return ast.Call(ast.Name("matmul" if name == "dot" else name), args, named)
         case ast.Call(ast.Attribute(whole, name), args, named):
-            return ast.Call(ast.Name("matmul" if name == "dot" else name), [whole, *args], named)
+            given = [] if isinstance(whole, ast.Name) and whole.id in MODULES else [whole]
+            function = ast.Name("matmul" if name == "dot" else name)
+            return ast.Call(function, [*given, *args], named)
     return node
 
 
 def _value(node: ast.AST) -> float | str | None:
     """What a number or a text comes to, however it is spelled: 1.0 as 1, 1/2 as 0.5."""
     match node:
-        case ast.Constant(value=bool()):
-            return None
-        case ast.Constant(value=int() | float() as number) if abs(number) < 1e9:
-            return float(number)
+        case ast.Constant(value=int() | float() as x) if not isinstance(x, bool) and abs(x) < 1e9:
+            return float(x)
         case ast.Constant(value=str(text)):
             return "".join(text.split())
         case ast.BinOp(ast.Constant(value=int(over)), ast.Div(), ast.Constant(value=int(under))):
