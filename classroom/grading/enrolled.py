@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from selfcheck.ids import student_id
 
 from .names import members, split_name
+from .records import NOT_HOW_LATE
 from .roster import Line, Roster
 from .settings import Settings, moodle_time
 from .submissions import OTHERWISE, Class, Submission
@@ -133,7 +134,7 @@ def lateness(
         return None, ()
     if settings.extra_for(names):
         return None, ("It is marked as late, and the student has extra time: look how late.",)
-    return 1.0, ("It is marked as late, and not how late: it counts as one day.",)
+    return 1.0, (NOT_HOW_LATE,)
 
 
 def without_time(class_: Enrolled, settings: Settings) -> Iterator[str]:

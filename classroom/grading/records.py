@@ -21,6 +21,7 @@ from .settings import LateRule
 
 NOBODYS = "0"  # the id in the sheet as it is given out, with the homework's own numbers
 NOTHING = "Nothing was handed in."
+NOT_HOW_LATE = "It is marked as late, and not how late: it counts as one day."
 UNFINISHED = "A blank (`____`) is left in what you typed, so there was no answer to check."
 NEEDS_A_BLANK = (
     "What you typed uses something that is still blank (`____`), so there was no answer to check."

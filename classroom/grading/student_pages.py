@@ -27,13 +27,12 @@ from selfcheck.course import current
 from selfcheck.typeset import CLOSING, FORMULA, OPENING, set_text
 from selfcheck.units import titled, units
 
-from .records import Line, Mark, visible
+from .records import NOT_HOW_LATE, Line, Mark, visible
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # no file names in Windows
 
-NOT_HOW_LATE = "It is marked as late, and not how late"  # a reason to look by hand
 WRITTEN = re.compile(
     rf"`(?P<code>[^`]+)`|{OPENING}(?:{FORMULA.pattern}){CLOSING}", re.DOTALL
 )  # what is code or a formula, with its punctuation
@@ -47,7 +46,7 @@ def page(mark: Mark, texts: Mapping[str, Mapping[str, str]] | None = None) -> st
     title = about.short_title if about else mark.graded.unit
     lecture = about.title if about else ""
     asks, sections = ((texts or {}).get(key, {}) for key in ("asks", "sections"))
-    unknown = any(reason.startswith(NOT_HOW_LATE) for reason in mark.graded.by_hand)
+    unknown = NOT_HOW_LATE in mark.graded.by_hand
     late = "marked as late, which counts as one day" if unknown else f"{mark.late} late"
     titles = {facts.name: facts.title for facts in about.listed} if about else {}
     known = {"unit": title, "lecture": lecture, "questions": asks, "sections": sections}
